@@ -1,0 +1,61 @@
+// WorkerLauncher: starts workers on a host and tells how they end.
+//
+// The interface; LocalLauncher is the real one for this machine. It moves no
+// output: the descriptors in a WorkerCommand are where a worker writes.
+//
+// Loop thread only.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/process.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "rendezvous/world.h"
+
+namespace hvd {
+
+struct WorkerCommand {
+  std::vector<std::string> argv;  // argv[0] is looked up in the env's PATH
+  EnvList env;                    // whole
+  std::string cwd;
+  UniqueFd stdin_fd;  // taken over, closed here once the worker has it
+  UniqueFd stdout_fd;
+  UniqueFd stderr_fd;
+};
+
+struct LauncherHandlers {
+  std::function<void(LaunchId, pid_t)> on_started;
+  // kNotFound: the shell's 127; kInvalidArgument: 126; others: our own 125.
+  std::function<void(LaunchId, Error)> on_start_failed;
+  // Once per started worker, after its own process ended. What it left behind
+  // in its session is already being stopped.
+  std::function<void(LaunchId, ExitStatus)> on_exit;
+  // The launcher itself is broken (its keeper died): no further events come,
+  // every worker is being stopped.
+  std::function<void(Error)> on_lost;
+};
+
+class WorkerLauncher {
+ public:
+  virtual ~WorkerLauncher() = default;
+
+  // One on_started or on_start_failed follows.
+  virtual void Launch(LaunchId id, WorkerCommand command) = 0;
+  // To every process of the worker's session.
+  virtual void Signal(LaunchId id, int signo) = 0;
+  // Climbs the stop ladder (stop_ladder.h) from `first_signal` until the worker
+  // has ended; calling it again with SIGKILL jumps to the last rung.
+  virtual void Stop(LaunchId id, int first_signal, Duration grace) = 0;
+  // Everything that any worker started and that still runs gets TERM, then
+  // after `grace` KILL, until nothing is left; then `done`, on the loop.
+  virtual void StopLeftovers(Duration grace, std::function<void()> done) = 0;
+};
+
+}  // namespace hvd

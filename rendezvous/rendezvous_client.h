@@ -1,0 +1,64 @@
+// RendezvousClient: a worker's side of /v1, signed with the job's key.
+//
+// Blocking calls with deadlines, one HTTP connection that is kept open. Nothing
+// here throws. A client may be used by one thread at a time; Cancel() may be
+// called from any thread and makes the call in progress (and all later ones)
+// return kCancelled.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "rendezvous/membership.h"
+
+namespace hvd {
+
+struct RendezvousAddress {
+  std::string address;
+  std::uint16_t port = 0;
+};
+
+class RendezvousClient {
+ public:
+  RendezvousClient(RendezvousAddress server, std::string job_key,
+                   WorkerId worker);
+  ~RendezvousClient();
+  RendezvousClient(const RendezvousClient&) = delete;
+  RendezvousClient& operator=(const RendezvousClient&) = delete;
+
+  // Announces this worker, reachable at `mine`, and waits until a world newer
+  // than `after` is published and all its members have announced themselves:
+  // one request however many members. kNotFound: this worker is not wanted any
+  // more. kTimeout, kUnavailable (cannot reach hvdrun), kCancelled.
+  Result<Membership> WaitWorld(Epoch after, const Endpoint& mine,
+                               Instant deadline);
+
+  // Waits until something happened to world `epoch`, and says what: one line,
+  // e.g. "rank 2 was killed by SIGKILL". kTimeout, kCancelled, ... as above.
+  struct Notice {
+    int lost_rank = -1;  // -1: nobody in particular
+    std::string text;
+  };
+  Result<Notice> WaitNotice(Epoch epoch, Instant deadline);
+
+  // A line for hvdrun's terminal. At most kMaxLogBytes are kept, with a mark.
+  Status Log(std::string_view text, Instant deadline);
+  // The job's result, written by hvdrun if the job succeeds. Only rank 0's
+  // counts. kInvalidArgument over kMaxResultBytes.
+  Status SetResult(std::string_view bytes, Instant deadline);
+
+  void Cancel();
+
+  static constexpr std::size_t kMaxLogBytes = 4000;  // HorovodRunner's limit
+  static constexpr std::size_t kMaxResultBytes = std::size_t{64} << 20U;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hvd

@@ -1,0 +1,54 @@
+// RendezvousServer: the HTTP server where workers learn their world.
+//
+// Two doors on one port. /v1/… is ours: JSON, epochs, long polls, every request
+// and answer signed with the job's key. /<scope>/<key> is Horovod's key-value
+// store, whose clients cannot sign: served to loopback peers of this user only.
+// It decides nothing: what arrives becomes an event, what is published is
+// served.
+//
+// Loop thread only; handlers are called on it, never from inside a call here.
+// Source of the second door: horovod/runner/http/http_server.py (0.28.1).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/event_loop.h"
+#include "base/result.h"
+#include "rendezvous/world.h"
+
+namespace hvd {
+
+struct RendezvousOptions {
+  std::string bind_address = "127.0.0.1";
+  std::uint16_t port = 0;  // 0: the kernel chooses
+  std::string job_key;     // raw bytes
+};
+
+struct RendezvousHandlers {
+  // A worker asked for a world newer than `after` for the first time.
+  std::function<void(const WorkerId&, Epoch after)> on_ready;
+  std::function<void(const WorkerId&, std::string text)> on_log;
+  std::function<void(const WorkerId&, std::string bytes)> on_result;
+  // One line per kind of refusal and peer: who, what, why.
+  std::function<void(std::string line)> on_refused;
+};
+
+class RendezvousServer {
+ public:
+  // kUnavailable: the address cannot be bound.
+  static Result<std::unique_ptr<RendezvousServer>> Listen(
+      EventLoop& loop, const RendezvousOptions& options,
+      RendezvousHandlers handlers);
+  virtual ~RendezvousServer() = default;
+
+  virtual std::uint16_t port() const = 0;
+  // From now on this is the world; its epoch must be greater than the last.
+  virtual void Publish(const World& world) = 0;
+  // Tells every waiting member of `epoch` what happened to it.
+  virtual void Notify(Epoch epoch, int lost_rank, std::string text) = 0;
+};
+
+}  // namespace hvd

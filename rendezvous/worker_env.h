@@ -1,0 +1,71 @@
+// Worker environment: how hvdrun tells a worker where and who it is, in the
+// names that libhvd, Horovod, PyTorch and (on request) MPI programs read.
+//
+// Both ends of the contract stand here: MakeWorkerEnv writes, ReadWorkerEnv
+// reads. Pure.
+// Source of the foreign names: Horovod 0.28.1 (gloo_run.py, gloo_context.cc),
+// PyTorch 2 (torch/distributed/elastic), Open MPI 4.1, MPICH 4.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/process.h"
+#include "base/result.h"
+#include "rendezvous/world.h"
+
+namespace hvd {
+
+enum class RankEnv { kStandard, kMpi };  // kMpi: OMPI_… and PMI_… besides
+
+struct JobEnv {
+  std::string job_id;       // public; names the job in logs and sockets
+  std::string job_key_hex;  // secret
+  std::string rendezvous_address;
+  std::uint16_t rendezvous_port = 0;
+  std::string interface_name = "lo";  // for Gloo and NCCL
+  std::string master_address = "127.0.0.1";
+  std::uint16_t master_port = 0;
+  Duration collective_timeout{300'000};
+  Duration start_timeout{30'000};
+  RankEnv rank_env = RankEnv::kStandard;
+  bool elastic = false;
+  int restart_count = 0;
+  int max_restarts = 0;
+  std::optional<std::string> log_level;  // --log-level, passed on
+};
+
+// What this worker gets besides the user's own environment. NCCL_SOCKET_IFNAME
+// and the like are left out when `user` has them.
+EnvList MakeWorkerEnv(const JobEnv& job, const World& world, int rank,
+                      const EnvList& user);
+
+// `user` without every variable that says who a worker is (slot variables of an
+// outer or foreign launcher, HVD_ and HVDRUN_ names): none of them may leak in.
+EnvList WithoutSlotVariables(const EnvList& user);
+
+// True for variables whose value must never be shown.
+bool IsSecretVariable(const std::string& name);
+
+// What libhvd reads. nullopt: not started by hvdrun, a world of one.
+struct WorkerEnv {
+  WorkerId worker;
+  Placement placement;  // of the first world, before any rendezvous
+  std::string job_id;
+  std::string job_key;  // raw bytes
+  std::string rendezvous_address;
+  std::uint16_t rendezvous_port = 0;
+  std::string ring_address;  // what this worker's ring listener binds to
+  Duration collective_timeout{300'000};
+  Duration start_timeout{30'000};
+};
+// kInvalidArgument names the variable that cannot be read.
+Result<std::optional<WorkerEnv>> ReadWorkerEnv(const EnvList& env);
+
+// Names that libhvd removes from its process once read.
+std::vector<std::string> SecretVariables();
+
+}  // namespace hvd

@@ -62,14 +62,17 @@ class WatchSet {
 
   std::uint64_t NextId() { return ++last_id_; }
 
-  void Add(std::uint64_t id, int fd, std::uint32_t events,
+  // False if `fd` is in the set already.
+  bool Add(std::uint64_t id, int fd, std::uint32_t events,
            std::shared_ptr<std::function<void()>> fn) {
     epoll_event event{};
     event.events = events;
     event.data.u64 = id;
-    HVD_CHECK(::epoll_ctl(descriptor_.native_handle(), EPOLL_CTL_ADD, fd,
-                          &event) == 0);
-    active_.emplace(id, std::move(fn));
+    const int failed =
+        ::epoll_ctl(descriptor_.native_handle(), EPOLL_CTL_ADD, fd, &event);
+    HVD_CHECK(failed == 0 || errno == EEXIST);
+    if (failed == 0) active_.emplace(id, std::move(fn));
+    return failed == 0;
   }
 
   void Remove(std::uint64_t id, int fd) {
@@ -112,32 +115,40 @@ class EpollFdWatch : public FdWatch {
                std::function<void()> fn)
       : set_(set),
         id_(set.NextId()),
-        // A set holds a descriptor once; a duplicate lets one be watched for
-        // reading and for writing.
-        fd_(::fcntl(fd, F_DUPFD_CLOEXEC, 0)),
+        fd_(fd),
         events_(events),
         fn_(std::make_shared<std::function<void()>>(std::move(fn))) {
-    HVD_CHECK(fd_.valid());
-    set_.Add(id_, fd_.get(), events_, fn_);
+    Add();
   }
-  ~EpollFdWatch() override { set_.Remove(id_, fd_.get()); }
+  ~EpollFdWatch() override { set_.Remove(id_, fd_); }
   EpollFdWatch(const EpollFdWatch&) = delete;
   EpollFdWatch& operator=(const EpollFdWatch&) = delete;
 
   void Pause() override {
     paused_ = true;
-    set_.Remove(id_, fd_.get());
+    set_.Remove(id_, fd_);
   }
   void Resume() override {
     if (!paused_) return;
     paused_ = false;
-    set_.Add(id_, fd_.get(), events_, fn_);
+    Add();
   }
 
  private:
+  // A set holds a descriptor once: what is watched for reading and for writing
+  // is watched the second time through a duplicate.
+  void Add() {
+    if (set_.Add(id_, fd_, events_, fn_)) return;
+    duplicate_.Reset(::fcntl(fd_, F_DUPFD_CLOEXEC, 0));
+    HVD_CHECK(duplicate_.valid());
+    fd_ = duplicate_.get();
+    HVD_CHECK(set_.Add(id_, fd_, events_, fn_));
+  }
+
   WatchSet& set_;
   std::uint64_t id_;
-  UniqueFd fd_;
+  int fd_;
+  UniqueFd duplicate_;
   std::uint32_t events_;
   std::shared_ptr<std::function<void()>> fn_;
   bool paused_ = false;

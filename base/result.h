@@ -37,15 +37,23 @@ class [[nodiscard]] Error {
   ErrorCode code() const { return code_; }
   // Lower case, object first, no full stop: "hosts.txt:3: slots must be ...".
   const std::string& message() const { return message_; }
+  // What to do about it, for the line below the error; often empty.
+  const std::string& hint() const { return hint_; }
 
   // Prefixes what the caller was doing; outermost first.
   Error Wrap(const std::string& doing) && {
-    return {code_, doing + ": " + std::move(message_)};
+    message_ = doing + ": " + message_;
+    return std::move(*this);
+  }
+  Error WithHint(std::string hint) && {
+    hint_ = std::move(hint);
+    return std::move(*this);
   }
 
  private:
   ErrorCode code_;
   std::string message_;
+  std::string hint_;
 };
 
 template <class T>

@@ -1,0 +1,74 @@
+// Settings: everything the user asked for, checked.
+//
+// Pure: words, environment and a way to read a file in, settings or one error
+// out. Nothing is printed, started or resolved here.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "base/result.h"
+#include "discovery/hosts.h"
+#include "rendezvous/worker_env.h"
+
+namespace hvd {
+
+enum class RunMode { kRun, kDryRun, kCheckBuild, kVersion, kHelp };
+enum class OutputMode { kTag, kRaw, kNone };
+enum class OutputFiles { kTee, kOnly };
+enum class DriverLog { kAll, kCallbackOnly };
+
+// --env NAME=VALUE, or --env NAME: what hvdrun itself has under that name,
+// passed on even if it would be held back.
+struct EnvRequest {
+  std::string name;
+  std::optional<std::string> value;
+  bool operator==(const EnvRequest&) const = default;
+};
+
+struct Settings {
+  RunMode mode = RunMode::kRun;
+  std::vector<std::string> command;  // the user's own words, untouched
+
+  int np = 0;      // workers to start; never more than the hosts have slots
+  HostList hosts;  // never empty in kRun and kDryRun
+
+  Duration start_timeout{30'000};        // Horovod: 30 s
+  std::optional<Duration> timeout;       // of the whole job
+  Duration collective_timeout{300'000};  // reaches libhvd by the environment
+  Duration stop_grace{10'000};
+
+  RankEnv rank_env = RankEnv::kStandard;
+  std::vector<EnvRequest> env;
+  std::optional<int> stdin_rank = 0;  // nullopt: every worker reads end of file
+
+  OutputMode output = OutputMode::kTag;
+  bool output_timestamps = false;
+  std::string output_dir;  // empty: no files
+  OutputFiles output_files = OutputFiles::kTee;
+  DriverLog driver_log = DriverLog::kAll;
+
+  std::string report_file;  // empty: none
+  std::string result_file;  // empty: none
+
+  bool verbose = false;
+  bool explain = false;
+  std::optional<LogLevel> log_level;  // given: also HOROVOD_LOG_LEVEL
+
+  std::vector<std::string> notes;  // lines for the user, e.g. hosts ignored
+};
+
+// The whole of a file, or why it can't be had.
+using ReadFile = std::function<Result<std::string>(const std::string& path)>;
+
+// `words`: argv without the program's name. kInvalidArgument, with a hint where
+// one helps; hvdrun then exits with 125.
+Result<Settings> ParseSettings(const std::vector<std::string>& words,
+                               const EnvList& env, const ReadFile& read_file);
+
+}  // namespace hvd

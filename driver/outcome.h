@@ -1,0 +1,67 @@
+// Outcome: how a job ended and why, rank by rank.
+//
+// Plain data: the driver makes it, cmd/ turns it into an exit code, a report on
+// stderr and JSON.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/process.h"
+#include "base/result.h"
+#include "rendezvous/world.h"
+
+namespace hvd {
+
+// What ended the job: the first cause in time, one for each rule of the exit
+// code table (cmd/exit_code.h).
+enum class Verdict {
+  kSucceeded,      // every worker exited with 0, none was told to stop
+  kSignalled,      // hvdrun got INT, TERM or HUP
+  kTimedOut,       // --timeout
+  kNotFound,       // the command does not exist
+  kCannotRun,      // the command exists and can't be run
+  kWorkerFailed,   // a worker exited with another code or was killed
+  kLauncherFailed  // anything else: no slots, no join, a lost launcher, our bug
+};
+
+// One worker of the last world. Times are since the driver was made.
+struct WorkerEnd {
+  int rank = 0;
+  WorkerId worker;
+  LaunchId launch{};
+  std::optional<pid_t> pid;          // nullopt: never started
+  std::optional<Error> start_error;  // why not, if the launcher said so
+  std::optional<ExitStatus> status;  // nullopt: never started, or never ended
+  bool told_to_stop = false;         // by us, before it ended: a victim
+  std::optional<Duration> started_at;
+  std::optional<Duration> joined_at;
+  std::optional<Duration> ended_at;
+};
+
+// When each phase was over; nullopt: never.
+struct Timeline {
+  std::optional<Duration> published;    // all slots were there
+  std::optional<Duration> all_started;  // every worker process runs
+  std::optional<Duration> all_joined;   // every worker asked for its world
+  std::optional<Duration> stopping;     // the cause was seen
+  Duration ended{0};
+};
+
+struct Outcome {
+  Verdict verdict = Verdict::kLauncherFailed;
+  int signo = 0;  // of kSignalled
+  // One clause, e.g. "rank 2 on a was killed by SIGKILL"; empty on success.
+  std::string reason;
+  std::string hint;                      // what to do about it; often empty
+  std::optional<int> first_failed_rank;  // the cause, where it was a worker
+  Epoch epoch{};                         // 0: no world was ever published
+  std::vector<WorkerEnd> workers;        // in rank order
+  Timeline timeline;
+};
+
+}  // namespace hvd

@@ -20,6 +20,9 @@ struct HostSlots {
 };
 using HostList = std::vector<HostSlots>;  // order decides ranks
 
+// More slots than any host has, few enough that sums and ranks stay small.
+constexpr int kMaxSlots = 65'535;
+
 // "a:2,b:2,[fd77::1]:4,c": a host without a count gets `default_slots`; empty
 // items are skipped. kInvalidArgument names the item.
 Result<HostList> ParseHostList(std::string_view text, int default_slots);
@@ -31,5 +34,8 @@ Result<HostList> ParseHostfile(std::string_view text, std::string_view name,
                                int default_slots);
 
 int TotalSlots(const HostList& hosts);
+
+// "a:2", "[fd77::1]:4": reads back as the same host.
+std::string ToString(const HostSlots& host);
 
 }  // namespace hvd

@@ -10,7 +10,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -71,21 +70,22 @@ class ElasticDriver {
   void Apply(const LauncherLost& event);
   void Apply(const Tick& event);
 
-  void StartWorld(const HostList& hosts);
+  void StartWorldIfSlots();
+  void CheckJoins();
+  void Decide(Cause cause);
   void BeginStop(Cause cause, int first_signal);
-  void StopOne(LaunchId launch, int first_signal);
+  void StopOne(WorkerEnd& worker);
   void KillAll();
   void EndIfAllEnded();
   void End();
-  void CheckJoins();
-  void FailOnMissing(std::string reason);
+
+  void BeginWait(Duration limit);
+  void EndWait();
   void CheckDeadlines();
   void SayIfWaitingLong();
   std::string WaitText() const;
-  void BeginWait(std::optional<Duration> limit);
-  void SkipTimeAsleep();
-  Duration Since(Instant start) const;
-  std::optional<Instant> EarliestDeadline() const;
+  void SkipTimeAsleep(Instant now);
+  Duration SinceBirth() const;
 
   DriverOptions options_;
   State state_ = State::kWaitingForSlots;
@@ -101,7 +101,6 @@ class ElasticDriver {
   Instant now_;  // of the event being applied, or of the last one
   std::optional<Instant> job_deadline_;
   // The wait in progress: for slots, for joins or for workers to end.
-  std::optional<Instant> wait_began_;
   std::optional<Instant> wait_deadline_;
   std::optional<Instant> next_note_;
 

@@ -1,0 +1,159 @@
+#include "driver/explain.h"
+
+#include <cstdio>
+
+#include "base/overloaded.h"
+#include "base/seconds.h"
+
+namespace hvd {
+namespace {
+
+std::string Number(LaunchId launch) {
+  return std::to_string(static_cast<int>(launch));
+}
+
+std::string Number(Epoch epoch) {
+  return std::to_string(static_cast<std::uint64_t>(epoch));
+}
+
+std::string Text(const ExitStatus& status) {
+  return status.signal != 0 ? SignalName(status.signal)
+                            : "code=" + std::to_string(status.code);
+}
+
+std::string Text(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+      return "invalid-argument";
+    case ErrorCode::kNotFound:
+      return "not-found";
+    case ErrorCode::kUnavailable:
+      return "unavailable";
+    case ErrorCode::kTimeout:
+      return "timeout";
+    case ErrorCode::kCancelled:
+      return "cancelled";
+    case ErrorCode::kInternal:
+      return "internal";
+  }
+  return "";
+}
+
+std::string Text(const World& world) {
+  std::string text = "epoch=" + Number(world.epoch);
+  int rank = 0;
+  for (const WorkerId& worker : world.workers) {
+    text += ' ' + ToString(worker) + '=' + std::to_string(rank++);
+  }
+  return text;
+}
+
+// "[2 code=3]", "[0 SIGTERM stopped]", "[1 not-started]"
+std::string Text(const WorkerEnd& worker) {
+  std::string text = " [" + std::to_string(worker.rank) + ' ';
+  if (worker.status) {
+    text += Text(*worker.status);
+  } else {
+    text += worker.pid ? "not-ended" : "not-started";
+  }
+  return text + (worker.told_to_stop ? " stopped]" : "]");
+}
+
+std::string Text(const Outcome& outcome) {
+  std::string text = "end " + ToText(outcome.verdict);
+  if (outcome.first_failed_rank) {
+    text += " rank=" + std::to_string(*outcome.first_failed_rank);
+  }
+  for (const WorkerEnd& worker : outcome.workers) text += Text(worker);
+  return outcome.reason.empty() ? text : text + ": " + outcome.reason;
+}
+
+}  // namespace
+
+std::string ToText(const Event& event) {
+  return std::visit(
+      Overloaded{
+          [](const HostsDiscovered& e) {
+            std::string text = "hosts";
+            for (const HostSlots& host : e.hosts) text += ' ' + ToString(host);
+            return text;
+          },
+          [](const WorkerStarted& e) {
+            return "started launch=" + Number(e.launch) +
+                   " pid=" + std::to_string(e.pid);
+          },
+          [](const WorkerStartFailed& e) {
+            return "start-failed launch=" + Number(e.launch) + ' ' +
+                   Text(e.error.code()) + ": " + e.error.message();
+          },
+          [](const WorkerReady& e) {
+            return "ready " + ToString(e.worker) + " after=" + Number(e.after);
+          },
+          [](const WorkerExited& e) {
+            return "exit launch=" + Number(e.launch) + ' ' + Text(e.status);
+          },
+          [](const SignalReceived& e) {
+            return "signal " + SignalName(e.signo);
+          },
+          [](const LauncherLost& e) {
+            return "launcher-lost: " + e.error.message();
+          },
+          [](const Tick&) { return std::string("tick"); },
+      },
+      event);
+}
+
+std::string ToText(const Action& action) {
+  return std::visit(
+      Overloaded{
+          [](const PublishWorld& a) { return "publish " + Text(a.world); },
+          [](const StartWorker& a) {
+            return "start launch=" + Number(a.launch) + ' ' +
+                   ToString(a.worker) + " rank=" + std::to_string(a.rank);
+          },
+          [](const StopWorker& a) {
+            return "stop launch=" + Number(a.launch) + ' ' +
+                   SignalName(a.first_signal) +
+                   " grace=" + SecondsText(a.grace);
+          },
+          [](const NotifyLoss& a) {
+            return "notify epoch=" + Number(a.epoch) +
+                   " rank=" + std::to_string(a.rank) + ": " + a.text;
+          },
+          [](const Say& a) { return "say: " + a.text; },
+          [](const EndJob& a) { return Text(a.outcome); },
+      },
+      action);
+}
+
+std::string ToText(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kSucceeded:
+      return "succeeded";
+    case Verdict::kSignalled:
+      return "signalled";
+    case Verdict::kTimedOut:
+      return "timed-out";
+    case Verdict::kNotFound:
+      return "command-not-found";
+    case Verdict::kCannotRun:
+      return "command-cannot-run";
+    case Verdict::kWorkerFailed:
+      return "worker-failed";
+    case Verdict::kLauncherFailed:
+      return "launcher-failed";
+  }
+  return "";
+}
+
+std::string Explain(Duration since, const Event& event,
+                    const std::vector<Action>& actions) {
+  if (std::holds_alternative<Tick>(event) && actions.empty()) return "";
+  std::string seconds = SecondsText(since);
+  seconds.resize(seconds.size() - 2);  // without the unit
+  std::string text = "t=" + seconds + ' ' + ToText(event) + '\n';
+  for (const Action& action : actions) text += "  " + ToText(action) + '\n';
+  return text;
+}
+
+}  // namespace hvd

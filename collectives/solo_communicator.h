@@ -1,0 +1,35 @@
+// SoloCommunicator: the world of one. Copies, and opens nothing.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+
+#include "collectives/communicator.h"
+
+namespace hvd {
+
+class SoloCommunicator : public Communicator {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  Status AllReduce(const void* in, void* out, std::size_t count, DataType type,
+                   ReduceOp op) override;
+  Status Broadcast(void* data, std::size_t count, DataType type,
+                   int root) override;
+  Status AllGather(const void* in, void* out, std::size_t count,
+                   DataType type) override;
+  Status Barrier() override;
+  void Abort(CommFailure failure) override;
+  const CommFailure* failure() const override { return failure_.load(); }
+
+ private:
+  Status Alive() const;
+  Status Copy(const void* in, void* out, std::size_t count, DataType type);
+
+  std::mutex mutex_;
+  std::optional<CommFailure> first_;           // guarded by mutex_
+  std::atomic<const CommFailure*> failure_{};  // null, or &*first_
+};
+
+}  // namespace hvd

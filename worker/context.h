@@ -1,0 +1,49 @@
+// Context: what a worker process holds between Init and Shutdown: its identity,
+// its communicator, its lines to hvdrun, and the thread that hears from hvdrun.
+//
+// It does not throw and is no singleton: hvd.cc keeps the process's one.
+// It does not include rendezvous/world.h, whose enum Epoch would meet the
+// public function Epoch() in hvd.cc.
+//
+// Collectives, Log and SetResult: one thread at a time. identity(): any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/process.h"
+#include "base/result.h"
+#include "collectives/communicator.h"
+
+namespace hvd {
+
+// Who this worker is in its world.
+struct Identity {
+  int rank = 0;
+  int size = 1;
+  int local_rank = 0;
+  int local_size = 1;
+  int cross_rank = 0;
+  int cross_size = 1;
+  std::string host;
+  std::uint64_t epoch = 1;
+};
+
+class Context {
+ public:
+  // Joins the world that `env` leads to, or a world of one if it leads nowhere.
+  // The message says what was tried, for how long, and which flag matters.
+  static Result<std::unique_ptr<Context>> Join(const EnvList& env);
+  // Leaves in order: the other ranks learn that this one went on purpose.
+  virtual ~Context() = default;
+
+  virtual const Identity& identity() const = 0;
+  virtual Communicator& communicator() = 0;
+  // As RendezvousClient's; without hvdrun a line on stdout, and nothing.
+  virtual Status Log(std::string_view text) = 0;
+  virtual Status SetResult(std::string_view bytes) = 0;
+};
+
+}  // namespace hvd

@@ -1,9 +1,17 @@
-// hvdrun as the tests call it: the real program of this build.
+// hvdrun as the tests call it: the real program of this build, and what is
+// looked for in what it printed.
 #pragma once
 
+#include <sys/types.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tests/support/processes.h"
 #include "tests/support/program.h"
 
 namespace hvd::testing {
@@ -21,12 +29,51 @@ inline std::vector<std::string> HvdrunCommand(std::vector<std::string> words) {
 inline ProgramResult Hvdrun(
     std::vector<std::string> words, ProgramOptions options = {},
     std::chrono::milliseconds limit = std::chrono::seconds(40)) {
-  return RunProgram(HvdrunCommand(std::move(words)), std::move(options),
-                    limit);
+  return RunProgram(HvdrunCommand(std::move(words)), std::move(options), limit);
+}
+
+// hvdrun and all that it starts carry the mark in their environment.
+inline ProgramOptions Marked(const ScopedMark& mark,
+                             ProgramOptions options = {}) {
+  options.env.emplace_back("TEST_MARK", mark.text());
+  return options;
 }
 
 inline bool Contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+inline std::size_t Count(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + part.size())) {
+    ++count;
+  }
+  return count;
+}
+
+inline std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+inline std::string LastLine(const std::string& text) {
+  const std::vector<std::string> lines = Lines(text);
+  return lines.empty() ? "" : lines.back();
+}
+
+// The pid that a worker with `echo pid=$$` has said it has.
+inline std::optional<pid_t> PidOfRank(const std::string& out, int rank) {
+  const std::string tag = "[" + std::to_string(rank) + "]<stdout>:pid=";
+  const std::size_t at = out.find(tag);
+  if (at == std::string::npos) return std::nullopt;
+  if (out.find('\n', at) == std::string::npos) return std::nullopt;
+  return std::stoi(out.substr(at + tag.size()));
 }
 
 }  // namespace hvd::testing

@@ -1,6 +1,7 @@
 #include "tests/support/program.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
@@ -37,11 +38,20 @@ struct ChildStreams {
   int err = -1;
 };
 
+void ResetSignals(const std::vector<int>& ignored) {
+  for (int signo = 1; signo < NSIG; ++signo) ::signal(signo, SIG_DFL);
+  for (const int signo : ignored) ::signal(signo, SIG_IGN);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
 // Between fork and exec: only what is safe there.
 [[noreturn]] void BecomeProgram(const ChildStreams& streams,
                                 const ProgramOptions& options, char** argv,
                                 char** envp) {
   ::setsid();
+  ResetSignals(options.ignored_signals);
   if (options.terminal) ::ioctl(streams.in, TIOCSCTTY, 0);
   for (const auto& [from, to] :
        {std::pair{streams.in, 0}, std::pair{streams.out, 1},
@@ -54,7 +64,8 @@ struct ChildStreams {
   }
   if (!options.cwd.empty() && ::chdir(options.cwd.c_str()) != 0) ::_exit(121);
   if (options.uid != 0 &&
-      (::setgid(options.uid) != 0 || ::setuid(options.uid) != 0)) {
+      (::setgroups(0, nullptr) != 0 || ::setgid(options.uid) != 0 ||
+       ::setuid(options.uid) != 0)) {
     ::_exit(122);
   }
   ::execvpe(argv[0], argv, envp);
@@ -82,6 +93,7 @@ Program::Program(std::vector<std::string> argv, ProgramOptions options)
   ChildStreams streams{null.get(), out.write_end.get(), err.write_end.get()};
   if (options.stdin_text) streams.in = in.read_end.get();
   if (options.stdin_closed) streams.in = -1;
+  if (options.stdout_closed) streams.out = -1;
   if (options.terminal) {
     int master = -1;
     int slave = -1;
@@ -135,6 +147,12 @@ void Program::Type(std::string_view text) {
     if (n <= 0) return;  // it closed its stdin: its good right
     text.remove_prefix(static_cast<std::size_t>(n));
   }
+}
+
+void Program::HangUp() {
+  stdin_.Reset();
+  stdout_.Reset();
+  stderr_.Reset();
 }
 
 bool Program::ReadInto(UniqueFd& fd, std::string& text) {

@@ -26,6 +26,10 @@ struct ProgramOptions {
   std::string cwd;
   std::optional<std::string> stdin_text;  // nullopt: /dev/null
   bool stdin_closed = false;
+  bool stdout_closed = false;
+  // Signals it ignores from its start; all others have their default action,
+  // whatever this test was started with.
+  std::vector<int> ignored_signals;
   bool terminal = false;    // 0, 1 and 2 are a pty of its own session
   bool read_output = true;  // false: nobody reads what it prints
   uid_t uid = 0;            // other than 0: run as that user (needs root)
@@ -52,6 +56,8 @@ class Program {
   void Signal(int signo) const;
   void Type(std::string_view text);  // to its stdin or terminal
   void CloseStdin() { stdin_.Reset(); }
+  // Nobody is at the other end of its terminal or pipes any more.
+  void HangUp();
   // Starts to read what was left unread (read_output = false).
   void ReadOutput() { reading_ = true; }
 

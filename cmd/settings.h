@@ -23,11 +23,11 @@ enum class OutputMode { kTag, kRaw, kNone };
 enum class OutputFiles { kTee, kOnly };
 enum class DriverLog { kAll, kCallbackOnly };
 
-// --env NAME=VALUE, or --env NAME: what hvdrun itself has under that name,
-// passed on even if it would be held back.
+// --env NAME=VALUE; for --env NAME, what hvdrun itself has under that name. For
+// every worker, below what hvdrun exports itself.
 struct EnvRequest {
   std::string name;
-  std::optional<std::string> value;
+  std::optional<std::string> value;  // always set once ParseSettings is done
   bool operator==(const EnvRequest&) const = default;
 };
 

@@ -1,0 +1,215 @@
+#include "cmd/draft.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "base/seconds.h"
+
+namespace hvd {
+namespace {
+
+std::optional<int> ParseInt(std::string_view text) {
+  int number = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != end) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+Status SetNumProc(const FlagUse& use, Draft& draft) {
+  const std::optional<int> np = ParseInt(use.value);
+  if (!np) return Refuse(use, "must be a whole number");
+  if (*np == 0) {
+    return Refuse(use, "must not be 0")
+        .WithHint("-np 4 starts four workers, -np -4 four on this machine");
+  }
+  if (*np > kMaxSlots || *np < -kMaxSlots) {
+    return Refuse(use, "must be at most " + std::to_string(kMaxSlots));
+  }
+  draft.np = np;
+  draft.np_written = use.written;
+  return Done{};
+}
+
+enum class Zero { kAllowed, kRefused };
+
+template <class Target>
+Status SetSeconds(const FlagUse& use, Zero zero, Target& target) {
+  const Result<Duration> parsed = ParseSeconds(use.value);
+  if (!parsed.ok()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 use.written + ' ' + parsed.error().message()};
+  }
+  if (zero == Zero::kRefused && parsed.value() == Duration{0}) {
+    return Refuse(use, "must be more than 0 seconds");
+  }
+  target = parsed.value();
+  return Done{};
+}
+
+template <class Enum>
+struct Word {
+  std::string_view text;
+  Enum value;
+};
+
+constexpr Word<RankEnv> kRankEnvs[] = {{"mpi", RankEnv::kMpi}};
+constexpr Word<OutputMode> kOutputModes[] = {{"tag", OutputMode::kTag},
+                                             {"raw", OutputMode::kRaw},
+                                             {"none", OutputMode::kNone}};
+constexpr Word<OutputFiles> kOutputFileModes[] = {{"tee", OutputFiles::kTee},
+                                                  {"only", OutputFiles::kOnly}};
+constexpr Word<DriverLog> kDriverLogs[] = {
+    {"all", DriverLog::kAll}, {"callback-only", DriverLog::kCallbackOnly}};
+
+template <class Enum, std::size_t N>
+Status SetWord(const FlagUse& use, const Word<Enum> (&words)[N], Enum& target) {
+  std::string known;
+  for (const auto& [word, value] : words) {
+    if (word == use.value) {
+      target = value;
+      return Done{};
+    }
+    known += (known.empty() ? "" : ", ") + std::string(word);
+  }
+  return Refuse(use, (N == 1 ? "must be " : "must be one of ") + known);
+}
+
+Status SetText(const FlagUse& use, std::string& target) {
+  if (use.value.empty()) return Refuse(use, "must not be empty");
+  target = use.value;
+  return Done{};
+}
+
+Status SetTrue(bool& target) {
+  target = true;
+  return Done{};
+}
+
+Status Keep(const FlagUse& use, std::optional<FlagUse>& target) {
+  target = use;
+  return Done{};
+}
+
+Status SetStdin(const FlagUse& use, Draft& draft) {
+  if (use.value == "none") {
+    draft.settings.stdin_rank.reset();
+    return Done{};
+  }
+  const std::optional<int> rank = ParseInt(use.value);
+  if (!rank || *rank < 0) return Refuse(use, "must be a rank or none");
+  draft.settings.stdin_rank = rank;
+  return Done{};
+}
+
+Status SetLogLevel(const FlagUse& use, Draft& draft) {
+  const Result<LogLevel> level = ParseLogLevel(use.value);
+  if (!level.ok()) {
+    return Refuse(use,
+                  "must be one of TRACE, DEBUG, INFO, WARNING, ERROR, FATAL");
+  }
+  draft.settings.log_level = level.value();
+  return Done{};
+}
+
+Status AddOneEnv(const FlagUse& use, std::string_view entry, Draft& draft) {
+  const std::size_t equals = entry.find('=');
+  EnvRequest request{std::string(entry.substr(0, equals)), std::nullopt};
+  if (request.name.empty()) return Refuse(use, "must be NAME or NAME=VALUE");
+  if (equals != std::string_view::npos) {
+    request.value = std::string(entry.substr(equals + 1));
+  }
+  draft.settings.env.push_back(std::move(request));
+  return Done{};
+}
+
+// HVDRUN_ENV holds one entry a line.
+Status AddEnv(const FlagUse& use, Draft& draft) {
+  if (use.written == use.flag->name) return AddOneEnv(use, use.value, draft);
+  std::string_view left = use.value;
+  while (!left.empty()) {
+    const std::size_t newline = std::min(left.find('\n'), left.size());
+    const std::string_view entry = left.substr(0, newline);
+    left.remove_prefix(std::min(newline + 1, left.size()));
+    if (entry.empty()) continue;
+    Status added = AddOneEnv(use, entry, draft);
+    if (!added.ok()) return added;
+  }
+  return Done{};
+}
+
+// --help, --version, --check-build and --dry-run: the first one given counts,
+// but --help always wins.
+Status SetMode(RunMode mode, Draft& draft) {
+  RunMode& now = draft.settings.mode;
+  if (now == RunMode::kRun || mode == RunMode::kHelp) now = mode;
+  return Done{};
+}
+
+}  // namespace
+
+Error Refuse(const FlagUse& use, const std::string& why) {
+  return {ErrorCode::kInvalidArgument,
+          use.written + ' ' + why + ", got \"" + use.value + '"'};
+}
+
+Status ApplyFlag(const FlagUse& use, Draft& draft) {
+  Settings& s = draft.settings;
+  switch (use.flag->id) {
+    case FlagId::kNumProc:
+      return SetNumProc(use, draft);
+    case FlagId::kHosts:
+      return Keep(use, draft.hosts);
+    case FlagId::kHostfile:
+      return Keep(use, draft.hostfile);
+    case FlagId::kEnv:
+      return AddEnv(use, draft);
+    case FlagId::kRankEnv:
+      return SetWord(use, kRankEnvs, s.rank_env);
+    case FlagId::kStdin:
+      return SetStdin(use, draft);
+    case FlagId::kStartTimeout:
+      return SetSeconds(use, Zero::kRefused, s.start_timeout);
+    case FlagId::kTimeout:
+      return SetSeconds(use, Zero::kRefused, s.timeout);
+    case FlagId::kCollectiveTimeout:
+      return SetSeconds(use, Zero::kRefused, s.collective_timeout);
+    case FlagId::kStopGrace:
+      return SetSeconds(use, Zero::kAllowed, s.stop_grace);
+    case FlagId::kOutput:
+      return SetWord(use, kOutputModes, s.output);
+    case FlagId::kPrefixTimestamp:
+      return SetTrue(s.output_timestamps);
+    case FlagId::kOutputFilename:
+      return SetText(use, s.output_dir);
+    case FlagId::kOutputFiles:
+      return SetWord(use, kOutputFileModes, s.output_files);
+    case FlagId::kDriverLog:
+      return SetWord(use, kDriverLogs, s.driver_log);
+    case FlagId::kResultFile:
+      return SetText(use, s.result_file);
+    case FlagId::kReport:
+      return SetText(use, s.report_file);
+    case FlagId::kVerbose:
+      return SetTrue(s.verbose);
+    case FlagId::kLogLevel:
+      return SetLogLevel(use, draft);
+    case FlagId::kExplain:
+      return SetTrue(s.explain);
+    case FlagId::kDryRun:
+      return SetMode(RunMode::kDryRun, draft);
+    case FlagId::kCheckBuild:
+      return SetMode(RunMode::kCheckBuild, draft);
+    case FlagId::kVersion:
+      return SetMode(RunMode::kVersion, draft);
+    case FlagId::kHelp:
+      return SetMode(RunMode::kHelp, draft);
+  }
+  return Error{ErrorCode::kInternal, "flag without a meaning"};
+}
+
+}  // namespace hvd

@@ -1,0 +1,57 @@
+// Flag table: every flag of hvdrun, once.
+//
+// Arguments, HVDRUN_ variables, --help and docs/cli.md are all made from it.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hvd {
+
+enum class FlagId {
+  kNumProc,
+  kHosts,
+  kHostfile,
+  kEnv,
+  kRankEnv,
+  kStdin,
+  kStartTimeout,
+  kTimeout,
+  kCollectiveTimeout,
+  kStopGrace,
+  kOutput,
+  kPrefixTimestamp,
+  kOutputFilename,
+  kOutputFiles,
+  kDriverLog,
+  kResultFile,
+  kReport,
+  kVerbose,
+  kLogLevel,
+  kExplain,
+  kDryRun,
+  kCheckBuild,
+  kVersion,
+  kHelp,
+};
+
+enum class FlagGroup { kJob, kTime, kReporting, kInstead };
+
+struct Flag {
+  FlagId id;
+  FlagGroup group;
+  std::string_view name;                    // "--hosts"
+  std::array<std::string_view, 2> aliases;  // "-H"; empty: none
+  std::string_view value;                   // "LIST"; empty: takes none
+  bool horovodrun;        // horovodrun has it too, with the same meaning
+  std::string_view help;  // one sentence, wrapped where it is printed
+};
+
+std::span<const Flag> AllFlags();
+
+// "HVDRUN_START_TIMEOUT" for --start-timeout.
+std::string VariableName(const Flag& flag);
+
+}  // namespace hvd

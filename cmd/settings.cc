@@ -1,0 +1,222 @@
+#include "cmd/settings.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <utility>
+
+#include "cmd/arguments.h"
+#include "cmd/draft.h"
+
+namespace hvd {
+namespace {
+
+constexpr int kDefaultSlots = 1;  // of a host without a count
+
+Error Invalid(std::string message) {
+  return {ErrorCode::kInvalidArgument, std::move(message)};
+}
+
+std::string HostsText(const HostList& hosts) {
+  std::string text;
+  for (const HostSlots& host : hosts) {
+    text += (text.empty() ? "" : ",") + ToString(host);
+  }
+  return text;
+}
+
+std::string Count(int count, const std::string& noun) {
+  return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
+}
+
+// "b:2", as in "-H a:2 b:2 ./train": a host that lost its comma.
+bool LooksLikeHost(std::string_view word) {
+  const std::size_t colon = word.rfind(':');
+  if (colon == std::string_view::npos || colon == 0 ||
+      colon + 1 == word.size() || word.find('/') != std::string_view::npos) {
+    return false;
+  }
+  return std::all_of(word.begin() + static_cast<std::ptrdiff_t>(colon) + 1,
+                     word.end(),
+                     [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+Status CheckCommand(const Arguments& arguments, const Draft& draft) {
+  if (arguments.command.empty()) {
+    return Invalid("the command to run is missing")
+        .WithHint("hvdrun -np 2 ./train starts two workers; see --help");
+  }
+  const std::string& word = arguments.command.front();
+  if (word.empty()) return Invalid("the command to run is an empty word");
+  if (arguments.dashes_before_command || !LooksLikeHost(word)) return Done{};
+  const std::string before = draft.hosts ? draft.hosts->value : "a:2";
+  return Invalid("the command \"" + word + "\" looks like a host")
+      .WithHint("hosts are separated by commas, not blanks: -H " + before +
+                ',' + word);
+}
+
+// A host flag on the command line beats the other one given as a variable.
+Status CheckHostFlags(const std::optional<FlagUse>& hosts,
+                      const std::optional<FlagUse>& hostfile) {
+  if (!hosts || !hostfile) return Done{};
+  return Invalid(hosts->written + " and " + hostfile->written +
+                 " exclude each other");
+}
+
+Result<HostList> ReadHosts(const Draft& draft, const ReadFile& read_file) {
+  if (draft.hosts) {
+    Result<HostList> hosts = ParseHostList(draft.hosts->value, kDefaultSlots);
+    if (!hosts.ok()) {
+      return std::move(hosts).error().Wrap(draft.hosts->written);
+    }
+    if (hosts.value().empty()) return Refuse(*draft.hosts, "names no host");
+    return hosts;
+  }
+  const std::string& path = draft.hostfile->value;
+  const Result<std::string> text = read_file(path);
+  if (!text.ok()) {
+    return Invalid(draft.hostfile->written + ": " + text.error().message());
+  }
+  Result<HostList> hosts =
+      ParseHostfile(text.value(), "hostfile " + path, kDefaultSlots);
+  if (hosts.ok() && hosts.value().empty()) {
+    return Invalid("hostfile " + path + " names no host");
+  }
+  return hosts;
+}
+
+Error TooFewSlots(const Draft& draft, const HostList& hosts) {
+  const int slots = TotalSlots(hosts);
+  HostList enough = hosts;
+  enough.back().slots += *draft.np - slots;
+  const std::string fewer = ", or -np " + std::to_string(slots);
+  return Invalid(draft.np_written + " asks for " + Count(*draft.np, "worker") +
+                 ", but there " + (slots == 1 ? "is " : "are ") +
+                 Count(slots, "slot") + ": " + HostsText(hosts))
+      .WithHint(draft.hosts ? "-H " + HostsText(enough) + fewer
+                            : "write \"" + ToString(enough.back()) + "\" in " +
+                                  draft.hostfile->value + fewer);
+}
+
+void RunHere(int workers, const Draft& draft, Settings& settings) {
+  settings.np = workers;
+  settings.hosts = {{"localhost", workers}};
+  std::string note = draft.np_written + ' ' + std::to_string(*draft.np) +
+                     ": running " + Count(workers, "worker") +
+                     " on this machine";
+  if (draft.hosts) note += ", " + draft.hosts->written + " has no effect";
+  if (draft.hostfile) note += ", " + draft.hostfile->written + " has no effect";
+  settings.notes.push_back(std::move(note));
+}
+
+Status PlaceWorkers(const Draft& draft, const ReadFile& read_file,
+                    Settings& settings) {
+  if (draft.np && *draft.np < 0) {
+    RunHere(-*draft.np, draft, settings);
+    return Done{};
+  }
+  if (!draft.hosts && !draft.hostfile) {
+    if (!draft.np) {
+      return Invalid("-np is missing: how many workers?")
+          .WithHint("hvdrun -np 2 ./train starts two on this machine");
+    }
+    settings.np = *draft.np;
+    settings.hosts = {{"localhost", settings.np}};
+    return Done{};
+  }
+  Status flags = CheckHostFlags(draft.hosts, draft.hostfile);
+  if (!flags.ok()) return flags;
+  Result<HostList> hosts = ReadHosts(draft, read_file);
+  if (!hosts.ok()) return std::move(hosts).error();
+  const int slots = TotalSlots(hosts.value());
+  if (draft.np.value_or(slots) > slots)
+    return TooFewSlots(draft, hosts.value());
+  settings.np = draft.np.value_or(slots);
+  settings.hosts = std::move(hosts).value();
+  return Done{};
+}
+
+Status CheckTogether(const Settings& settings) {
+  if (settings.stdin_rank && *settings.stdin_rank >= settings.np) {
+    return Invalid("--stdin " + std::to_string(*settings.stdin_rank) +
+                   ": there is no such rank, only 0 to " +
+                   std::to_string(settings.np - 1));
+  }
+  if (!settings.output_dir.empty()) return Done{};
+  if (settings.output_files == OutputFiles::kOnly) {
+    return Invalid("--output-files only needs --output-filename DIR");
+  }
+  if (settings.driver_log == DriverLog::kCallbackOnly) {
+    return Invalid(
+        "--driver-log callback-only needs --output-filename DIR, where the "
+        "full output goes");
+  }
+  return Done{};
+}
+
+void FillEnvRequests(const EnvList& env, Settings& settings) {
+  for (EnvRequest& request : settings.env) {
+    if (request.value) continue;
+    if (const auto value = EnvFind(env, request.name)) {
+      request.value = std::string(*value);
+    } else {
+      settings.notes.push_back("--env " + request.name +
+                               ": not set here, so no worker gets it");
+    }
+  }
+  std::erase_if(settings.env,
+                [](const EnvRequest& request) { return !request.value; });
+}
+
+// Flags after variables, so that a flag wins. The two host flags are one
+// choice: either as a flag beats both as variables.
+Result<Draft> MakeDraft(const std::vector<FlagUse>& variables,
+                        const std::vector<FlagUse>& flags) {
+  Draft draft;
+  for (const FlagUse& use : variables) {
+    const Status applied = ApplyFlag(use, draft);
+    if (!applied.ok()) return applied.error();
+  }
+  const auto is_host_flag = [](const FlagUse& use) {
+    return use.flag->id == FlagId::kHosts || use.flag->id == FlagId::kHostfile;
+  };
+  if (std::any_of(flags.begin(), flags.end(), is_host_flag)) {
+    draft.hosts.reset();
+    draft.hostfile.reset();
+  }
+  for (const FlagUse& use : flags) {
+    const Status applied = ApplyFlag(use, draft);
+    if (!applied.ok()) return applied.error();
+  }
+  return draft;
+}
+
+}  // namespace
+
+Result<Settings> ParseSettings(const std::vector<std::string>& words,
+                               const EnvList& env, const ReadFile& read_file) {
+  std::vector<std::string> notes;
+  Result<Arguments> arguments = SplitArguments(words);
+  if (!arguments.ok()) return std::move(arguments).error();
+  Result<std::vector<FlagUse>> variables = FlagsFromVariables(env, notes);
+  if (!variables.ok()) return std::move(variables).error();
+  Result<Draft> draft = MakeDraft(variables.value(), arguments.value().flags);
+  if (!draft.ok()) return std::move(draft).error();
+
+  Settings settings = draft.value().settings;
+  settings.notes = std::move(notes);
+  if (settings.mode != RunMode::kRun && settings.mode != RunMode::kDryRun) {
+    return settings;
+  }
+  Status status = CheckCommand(arguments.value(), draft.value());
+  if (!status.ok()) return std::move(status).error();
+  status = PlaceWorkers(draft.value(), read_file, settings);
+  if (!status.ok()) return std::move(status).error();
+  status = CheckTogether(settings);
+  if (!status.ok()) return std::move(status).error();
+  FillEnvRequests(env, settings);
+  settings.command = std::move(arguments).value().command;
+  return settings;
+}
+
+}  // namespace hvd

@@ -1,0 +1,116 @@
+"""Checks that the documents say what is so.
+
+usage: docs_test.py CASE ROOT BUILD_DIR
+
+links     every relative link leads to a file.
+folders   every folder has a README of at most 60 lines that begins with its
+          name and one sentence, and the source files it names exist.
+commands  every ```sh block runs. In each document, in order and in one scratch
+          directory: a block with a file name behind its language is written to
+          that file, a ```sh block is run with an installed hvdrun in PATH, and an
+          ```output block after it holds lines that it must have printed ("..."
+          stands for any text). What cannot be run here is a ```text block.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from documents import blocks, documents, without_blocks
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import expect, run  # noqa: E402
+
+FOLDERS = ("base", "bench", "cmake", "cmd", "collectives", "discovery", "docs", "driver",
+           "examples", "launcher", "rendezvous", "scripts", "tests", "worker")
+BLOCK_LIMIT_SECONDS = 60
+
+
+def links(root, _build):
+    broken, seen = [], 0
+    for document in documents(root):
+        for target in re.findall(r"\]\(([^)\s]+)\)", without_blocks(document.read_text())):
+            if re.match(r"[a-z]+:|#", target):
+                continue
+            seen += 1
+            if not (document.parent / target.partition("#")[0]).exists():
+                broken.append(f"{document}: {target}")
+    expect(not broken, "\n".join(broken))
+    expect(seen > 0, "no document has a link")
+
+
+def folders(root, _build):
+    complaints = []
+    for folder in FOLDERS:
+        readme = root / folder / "README.md"
+        if not readme.exists():
+            complaints.append(f"{readme} is missing")
+            continue
+        text = readme.read_text()
+        if len(text.splitlines()) > 60 and folder != "bench":  # it holds the tables
+            complaints.append(f"{readme}: more than 60 lines")
+        if not re.match(rf"# {folder}/?\n\n\S[^\n]*", text):
+            complaints.append(f"{readme}: must begin with \"# {folder}/\" and a sentence")
+        for name in re.findall(r"`([\w./-]+\.(?:h|cc|c|py|sh|cmake|txt|map))`", text):
+            if not any((base / name).exists() for base in (root, root / folder)):
+                complaints.append(f"{readme}: {name} does not exist")
+    expect(not complaints, "\n".join(complaints))
+
+
+def commands(root, build):
+    with tempfile.TemporaryDirectory() as scratch:
+        prefix = pathlib.Path(scratch) / "prefix"
+        run(["cmake", "--install", build, "--prefix", prefix])
+        env = dict(os.environ,
+                   PATH=f"{prefix / 'bin'}:{build / 'bin'}:{os.environ['PATH']}",
+                   LD_LIBRARY_PATH=str(prefix / "lib"),
+                   PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig"),
+                   CMAKE_PREFIX_PATH=str(prefix),
+                   HVDRUN_SOURCE=str(root))
+        count = 0
+        for document in documents(root):
+            with tempfile.TemporaryDirectory(dir=scratch) as place:
+                count += run_document(document, pathlib.Path(place), env)
+    print(f"{count} blocks ran")
+    expect(count > 0, "no document has a command")
+
+
+def run_document(document, place, env):
+    count, printed = 0, None
+    for block in blocks(document.read_text()):
+        where = f"{document}:{block.line}"
+        if block.name:
+            (place / block.name).write_text(block.text)
+        elif block.language == "sh":
+            printed = run_block(where, block.text, place, env)
+            count += 1
+        elif block.language == "output":
+            expect(printed is not None, f"{where}: no command stands before this output")
+            for line in block.text.splitlines():
+                pattern = ".*".join(re.escape(part) for part in line.split("..."))
+                expect(re.search(rf"^{pattern}$", printed, re.M),
+                       f"{where}: no line \"{line}\" in\n{printed}")
+    return count
+
+
+def run_block(where, text, place, env):
+    try:
+        done = subprocess.run(["bash", "-eu", "-o", "pipefail", "-c", text], cwd=place, env=env,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=BLOCK_LIMIT_SECONDS)
+    except subprocess.TimeoutExpired as late:
+        sys.exit(f"{where}: did not end within {BLOCK_LIMIT_SECONDS} s\n{late.stdout}")
+    expect(done.returncode == 0, f"{where}: ended with {done.returncode}\n{text}\n{done.stdout}")
+    return done.stdout
+
+
+def main():
+    case, root, build = sys.argv[1:]
+    cases = {f.__name__: f for f in (links, folders, commands)}
+    cases[case](pathlib.Path(root), pathlib.Path(build))
+
+
+if __name__ == "__main__":
+    main()

@@ -37,9 +37,12 @@ struct LauncherHandlers {
   // Once per started worker, after its own process ended. What it left behind
   // in its session is already being stopped.
   std::function<void(LaunchId, ExitStatus)> on_exit;
+  // A stopped worker outlived SIGKILL by kKillPatience (uninterruptible I/O)
+  // and is given up; on_exit with SIGKILL follows at once.
+  std::function<void(LaunchId, pid_t)> on_stuck = {};
   // The launcher itself is broken (its keeper died): no further events come,
   // every worker is being stopped.
-  std::function<void(Error)> on_lost;
+  std::function<void(Error)> on_lost = {};
 };
 
 class WorkerLauncher {

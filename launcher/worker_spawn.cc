@@ -1,0 +1,95 @@
+#include "launcher/worker_spawn.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "base/process.h"
+#include "launcher/exec_limits.h"
+
+namespace hvd {
+namespace {
+
+// What the kernel puts on a stack besides: auxiliary vector, alignment.
+constexpr rlim_t kStackMargin = 64U << 10U;
+// The kernel takes 128 KiB of words (a quarter of this) under any limit.
+constexpr rlim_t kAlwaysEnough = 512U << 10U;
+
+// Raises the soft stack limit while it lives, if `need` asks for it.
+class RaisedStackLimit {
+ public:
+  explicit RaisedStackLimit(rlim_t need) {
+    ::getrlimit(RLIMIT_STACK, &original_);
+    need += kStackMargin;
+    enough_ = need <= original_.rlim_cur || need <= kAlwaysEnough;
+    if (enough_) return;
+    rlimit raised = original_;
+    raised.rlim_cur = need;
+    raised_ = ::setrlimit(RLIMIT_STACK, &raised) == 0;
+    enough_ = raised_;
+  }
+  ~RaisedStackLimit() {
+    if (raised_) ::setrlimit(RLIMIT_STACK, &original_);
+  }
+  RaisedStackLimit(const RaisedStackLimit&) = delete;
+  RaisedStackLimit& operator=(const RaisedStackLimit&) = delete;
+
+  // False: the hard limit is too low.
+  bool enough() const { return enough_; }
+  void GiveBackTo(pid_t pid) const {
+    if (raised_) ::prlimit(pid, RLIMIT_STACK, &original_, nullptr);
+  }
+
+ private:
+  rlimit original_{};
+  bool raised_ = false;
+  bool enough_ = false;
+};
+
+Status CheckDirectory(const std::string& cwd) {
+  struct stat info {};
+  if (cwd.empty()) return Done{};
+  int err = ::stat(cwd.c_str(), &info) != 0 ? errno : 0;
+  if (err == 0 && !S_ISDIR(info.st_mode)) err = ENOTDIR;
+  if (err == 0 && ::access(cwd.c_str(), X_OK) != 0) err = errno;
+  if (err != 0) return Error::FromErrno("working directory " + cwd, err);
+  return Done{};
+}
+
+}  // namespace
+
+Result<pid_t> SpawnWorker(const KeeperLaunch& launch, const WorkerFds& fds) {
+  const Status directory = CheckDirectory(launch.cwd);
+  if (!directory.ok()) return directory.error();
+  const std::string path(EnvFind(launch.env, "PATH").value_or("/usr/bin:/bin"));
+  const Result<std::string> program =
+      FindProgram(launch.argv.front(), path, launch.cwd);
+  if (!program.ok()) return program.error();
+  const Result<std::size_t> stack =
+      StackLimitFor(program.value(), launch.argv, launch.env);
+  if (!stack.ok()) {
+    return Error{ErrorCode::kUnavailable, stack.error().message()};
+  }
+  const RaisedStackLimit limit(stack.value());
+  if (!limit.enough()) {
+    return Error{ErrorCode::kUnavailable,
+                 "arguments and environment: they need a stack limit of " +
+                     std::to_string(stack.value()) +
+                     " bytes, and the hard limit (ulimit -Hs) is lower"};
+  }
+  Result<pid_t> pid = Spawn({.program = program.value(),
+                             .argv = launch.argv,
+                             .env = launch.env,
+                             .cwd = launch.cwd,
+                             .stdin_fd = fds.stdin_fd,
+                             .stdout_fd = fds.stdout_fd,
+                             .stderr_fd = fds.stderr_fd});
+  if (pid.ok()) limit.GiveBackTo(pid.value());
+  return pid;
+}
+
+}  // namespace hvd

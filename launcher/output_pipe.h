@@ -1,0 +1,18 @@
+// MakeOutputPipe: the pipe between a worker's stdout (or stderr) and OutputMux.
+#pragma once
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace hvd {
+
+struct OutputPipe {
+  UniqueFd read_end;   // non-blocking: for OutputMux
+  UniqueFd write_end;  // blocking: for the worker
+};
+
+// Larger than the default 64 KiB where the kernel allows it, so that a worker
+// that writes much is not woken for each page.
+Result<OutputPipe> MakeOutputPipe();
+
+}  // namespace hvd

@@ -61,8 +61,8 @@ constexpr Word<RankEnv> kRankEnvs[] = {{"mpi", RankEnv::kMpi}};
 constexpr Word<OutputMode> kOutputModes[] = {{"tag", OutputMode::kTag},
                                              {"raw", OutputMode::kRaw},
                                              {"none", OutputMode::kNone}};
-constexpr Word<OutputFiles> kOutputFileModes[] = {{"tee", OutputFiles::kTee},
-                                                  {"only", OutputFiles::kOnly}};
+constexpr Word<OutputFilesMode> kOutputFileModes[] = {
+    {"tee", OutputFilesMode::kTee}, {"only", OutputFilesMode::kOnly}};
 constexpr Word<DriverLog> kDriverLogs[] = {
     {"all", DriverLog::kAll}, {"callback-only", DriverLog::kCallbackOnly}};
 

@@ -143,7 +143,7 @@ Status CheckTogether(const Settings& settings) {
                    std::to_string(settings.np - 1));
   }
   if (!settings.output_dir.empty()) return Done{};
-  if (settings.output_files == OutputFiles::kOnly) {
+  if (settings.output_files == OutputFilesMode::kOnly) {
     return Invalid("--output-files only needs --output-filename DIR");
   }
   if (settings.driver_log == DriverLog::kCallbackOnly) {

@@ -14,13 +14,12 @@
 #include "base/process.h"
 #include "base/result.h"
 #include "discovery/hosts.h"
+#include "launcher/output_mode.h"
 #include "rendezvous/worker_env.h"
 
 namespace hvd {
 
 enum class RunMode { kRun, kDryRun, kCheckBuild, kVersion, kHelp };
-enum class OutputMode { kTag, kRaw, kNone };
-enum class OutputFiles { kTee, kOnly };
 enum class DriverLog { kAll, kCallbackOnly };
 
 // --env NAME=VALUE; for --env NAME, what hvdrun itself has under that name. For
@@ -50,7 +49,7 @@ struct Settings {
   OutputMode output = OutputMode::kTag;
   bool output_timestamps = false;
   std::string output_dir;  // empty: no files
-  OutputFiles output_files = OutputFiles::kTee;
+  OutputFilesMode output_files = OutputFilesMode::kTee;
   DriverLog driver_log = DriverLog::kAll;
 
   std::string report_file;  // empty: none

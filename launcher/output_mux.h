@@ -32,20 +32,13 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "launcher/output_files.h"
+#include "launcher/output_mode.h"
 #include "launcher/output_sink.h"
 #include "launcher/output_stream.h"
 #include "launcher/stderr_tail.h"
 #include "rendezvous/world.h"
 
 namespace hvd {
-
-enum class OutputMode {
-  kTag,   // "[3]<stdout>:text"
-  kRaw,   // bytes as they are
-  kNone,  // nothing on hvdrun's own stdout and stderr
-};
-
-enum class OutputFilesMode { kTee, kOnly };
 
 struct OutputOptions {
   OutputMode mode = OutputMode::kTag;

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace hvd::testing {
 namespace {
 
-const std::string kBin = HVD_BIN_DIR;
+const std::string kBin = HVD_BUILD_DIR "/bin";
 const std::string kHvdrun = kBin + "/hvdrun";
 const std::string kDigits = kBin + "/digits";
 const std::string kRing = kBin + "/ring";
@@ -218,12 +218,12 @@ TEST_CASE("ci-smoke.sh passes for an ordinary user", "[examples]") {
   const TemporaryDirectory directory;
   const std::filesystem::path home = directory.path();
   std::filesystem::permissions(home, std::filesystem::perms(0755));
-  std::filesystem::create_directory(home / "bin");
-  for (const char* name : {"hvdrun", "hvdrun-keeper", "ring"}) {
-    std::filesystem::copy(kBin + "/" + name, home / "bin" / name);
+  for (const char* name : {"bin/hvdrun", "bin/ring",
+                           "libexec/hvdrun/hvdrun-keeper", "lib/libhvd.so.0"}) {
+    std::filesystem::create_directories((home / name).parent_path());
+    std::filesystem::copy(std::filesystem::path(HVD_BUILD_DIR) / name,
+                          home / name);
   }
-  std::filesystem::create_directory(home / "lib");
-  std::filesystem::copy(HVD_LIB_DIR "/libhvd.so.0", home / "lib/libhvd.so.0");
   std::filesystem::copy(HVD_EXAMPLES_DIR "/ci-smoke.sh", home / "ci-smoke.sh");
   constexpr uid_t kNobody = 65534;
   ProgramOptions options;

@@ -5,6 +5,7 @@ usage: docs_test.py CASE ROOT BUILD_DIR
 links     every relative link leads to a file.
 folders   every folder has a README of at most 60 lines that begins with its
           name and one sentence, and the source files it names exist.
+messages  every message that docs/troubleshooting.md explains stands in the source.
 commands  every ```sh block runs. In each document, in order and in one scratch
           directory: a block with a file name behind its language is written to
           that file, a ```sh block is run with an installed hvdrun in PATH, and an
@@ -59,6 +60,23 @@ def folders(root, _build):
     expect(not complaints, "\n".join(complaints))
 
 
+def messages(root, _build):
+    """A heading is a message with "..." for what varies; each fixed part of it must be
+    in a string of the product."""
+    source = ""
+    for folder in ("base", "cmd", "collectives", "discovery", "driver", "launcher", "rendezvous",
+                   "worker"):
+        for path in sorted((root / folder).rglob("*.cc")):
+            source += path.read_text()
+    source = re.sub(r'"\s*\n\s*"', "", source).replace('\\"', '"')
+    headings = re.findall(r"^### .*`.*$", (root / "docs/troubleshooting.md").read_text(), re.M)
+    unknown = [f"{message}: nothing says \"{part.strip()}\""
+               for heading in headings for message in re.findall("`([^`]+)`", heading)
+               for part in message.split("...") if len(part.strip()) > 1 and part.strip() not in source]
+    expect(not unknown, "\n".join(unknown))
+    expect(headings, "docs/troubleshooting.md explains no message")
+
+
 def commands(root, build):
     with tempfile.TemporaryDirectory() as scratch:
         prefix = pathlib.Path(scratch) / "prefix"
@@ -108,7 +126,7 @@ def run_block(where, text, place, env):
 
 def main():
     case, root, build = sys.argv[1:]
-    cases = {f.__name__: f for f in (links, folders, commands)}
+    cases = {f.__name__: f for f in (links, folders, messages, commands)}
     cases[case](pathlib.Path(root), pathlib.Path(build))
 
 

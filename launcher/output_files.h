@@ -23,7 +23,7 @@
 
 namespace hvd {
 
-// "07" for rank 7 of 10 to 100 workers: floor(log10(np - 1)) + 1 digits, as
+// "07" for rank 7 of 11 to 100 workers: floor(log10(np - 1)) + 1 digits, as
 // horovodrun pads, and one digit for one worker. Pure.
 std::string PaddedRank(int rank, int workers);
 
@@ -32,10 +32,10 @@ class OutputFiles {
   // Makes the directory with its parents, and empty files for `workers` ranks.
   // Errors name the path.
   static Result<std::unique_ptr<OutputFiles>> Create(
-      EventLoop& loop, const std::string& directory, int workers,
+      EventLoop& loop, std::string directory, int workers,
       OutputWriter::Handlers handlers);
 
-  // The file of this rank for a worker that starts now; null if it can't be
+  // The file of this rank, for a worker that starts now; null if it can't be
   // opened, which `on_broken` is told.
   std::shared_ptr<OutputTarget> Open(int rank, Epoch epoch,
                                      OutputStream stream);
@@ -43,20 +43,23 @@ class OutputFiles {
              std::string_view bytes) {
     writer_.Write(target, bytes);
   }
+  void NotifyWhenEmpty() { writer_.NotifyWhenEmpty(); }
+  void set_patience(Duration patience) { writer_.set_patience(patience); }
 
   bool Full() const { return writer_.Full(); }
+  bool HalfFull() const { return writer_.queued() >= writer_.full() / 2; }
   std::size_t queued() const { return writer_.queued(); }
 
  private:
   OutputFiles(EventLoop& loop, std::string directory, int workers,
               OutputWriter::Handlers handlers);
-  std::string PathOf(int rank, OutputStream stream) const;
+  std::string DirectoryOf(int rank) const;
 
   std::string directory_;
   int workers_;
   std::function<void(const std::string&, Error)> on_broken_;
   OutputWriter writer_;
-  std::map<std::pair<int, OutputStream>, int> lives_;
+  std::map<std::pair<int, OutputStream>, std::shared_ptr<OutputTarget>> files_;
 };
 
 }  // namespace hvd

@@ -109,23 +109,35 @@ class OutputMux {
  private:
   struct Stream;
   struct Worker;
+  struct LinePiece {
+    std::string_view head;
+    std::string_view body;
+    PieceEnd end;
+  };
 
   OutputMux(EventLoop& loop, OutputOptions options, OutputHandlers handlers);
 
-  Stream MakeStream(Worker& worker, OutputStream which, UniqueFd fd);
-  void Watch(Worker& worker, Stream& stream);
+  void AddSink(OutputStream stream, int fd);
+  Status OpenFiles();
+  void AddStream(Worker& worker, OutputStream which, UniqueFd fd, Epoch epoch);
   void OnReadable(Worker& worker, Stream& stream);
-  std::size_t ReadOnce(Stream& stream, std::size_t limit);
-  void Take(Stream& stream, std::string_view bytes);
+  void Take(Worker& worker, Stream& stream, std::string_view bytes);
   void Print(Stream& stream, std::string_view bytes);
+  void EmitPiece(OutputSink& sink, const Stream& stream, std::string_view tag,
+                 const LinePiece& piece);
+  std::string LineStart(const Stream& stream) const;
+  bool Shown(const Stream& stream) const;
   void ShowHeld(Stream& stream);
   void Close(Stream& stream);
+  void DrainStream(Worker& worker, Stream& stream);
   void ForgetOldWorkers();
-  void Commit();
-  void PauseOrResume();
-  bool Full() const;
   void ArmHeldTimer();
   void OnHeldTimer();
+  void Commit();
+  void OnSinkChange(OutputStream stream, const Error* broken);
+  void UpdateWatches();
+  void UpdateWatch(Stream& stream);
+  void AskWhenEmpty();
   void CheckFlushed();
   OutputSink& SinkOf(OutputStream stream) const;
 
@@ -133,12 +145,12 @@ class OutputMux {
   OutputOptions options_;
   OutputHandlers handlers_;
   bool show_workers_ = true;
-  bool paused_ = false;
+  bool files_stalled_ = false;
   // One if stdout and stderr are the same file.
   std::vector<std::unique_ptr<OutputSink>> sinks_;
   std::unique_ptr<OutputFiles> files_;
   std::map<LaunchId, std::unique_ptr<Worker>> workers_;
-  std::deque<LaunchId> ended_;  // kept for LastStderr
+  std::deque<LaunchId> ended_;  // the oldest first
   std::string read_buffer_;
   std::unique_ptr<Timer> held_timer_;
   std::vector<std::function<void()>> flush_done_;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/event_loop.h"
@@ -26,46 +27,52 @@ class OutputTarget;  // one descriptor and what waits for it
 class OutputWriter {
  public:
   struct Handlers {
-    // The queue has fallen under half of what Full() is.
-    std::function<void()> on_space;
-    // A write failed; `name` as given to AddTarget.
-    std::function<void(const std::string& name, Error)> on_broken;
-    // Everything is written, or can't be.
-    std::function<void()> on_empty;
+    // The queue, once Full(), has fallen under half of that.
+    std::function<void()> on_space = {};
+    // The first failed write of a target; `name` as given with it.
+    std::function<void(const std::string& name, Error)> on_broken = {};
+    // After NotifyWhenEmpty(): everything is written, or can't be.
+    std::function<void()> on_empty = {};
   };
 
   // The thread starts with the first byte.
   OutputWriter(EventLoop& loop, std::size_t full, Handlers handlers);
   // Waits up to `patience` for what is queued, then leaves the rest. A thread
-  // that sits in a write nobody reads is left behind with its own state; it
-  // ends with the process.
+  // that sits in a write which nobody reads is left behind with its own state;
+  // it ends with the process.
   ~OutputWriter();
   OutputWriter(const OutputWriter&) = delete;
   OutputWriter& operator=(const OutputWriter&) = delete;
   void set_patience(Duration patience) { patience_ = patience; }
 
-  // `fd` stays the caller's, and open.
+  // `fd` stays the caller's, and open as long as the thread may write.
   std::shared_ptr<OutputTarget> Borrow(int fd, std::string name);
-  // Closed once its last byte is written and the caller has let go of it.
   std::shared_ptr<OutputTarget> Own(UniqueFd fd, std::string name);
 
   void Write(const std::shared_ptr<OutputTarget>& target,
              std::string_view bytes);
-  // Drops what is queued. If a target was cut inside a line, its next bytes
-  // start a new one.
+  // The same without a copy where it can be; `bytes` is empty afterwards.
+  void Hand(const std::shared_ptr<OutputTarget>& target, std::string& bytes);
+  // What comes next starts a line, with a newline in front if need be.
+  void StartLine(const std::shared_ptr<OutputTarget>& target);
+  // Drops what is queued; what comes next starts a line.
   void DropQueued();
+  void NotifyWhenEmpty();
 
   std::size_t queued() const;  // the bytes being written included
+  std::size_t full() const { return full_; }
   bool Full() const { return queued() >= full_; }
 
  private:
   struct Shared;
-  void StartThread();
+  // Starts the thread with the first byte and wakes it if it sleeps.
+  void Wake();
 
-  std::shared_ptr<Shared> shared_;  // outlives this where the thread does
+  // Shared with the thread, which outlives this when it is stuck.
+  std::shared_ptr<Shared> shared_;
   std::size_t full_;
   Duration patience_{0};
-  bool started_ = false;
+  std::thread thread_;
 };
 
 }  // namespace hvd

@@ -4,13 +4,13 @@
 
 #include <sys/types.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tests/support/lines.h"
 #include "tests/support/processes.h"
 #include "tests/support/program.h"
 
@@ -20,6 +20,10 @@ namespace hvd::testing {
 inline std::string Bin(const std::string& program) {
   return std::string(HVD_BIN_DIR) + '/' + program;
 }
+
+// The worker that does what a test tells it (workers/e2e_worker.cc).
+inline std::string E2eWorker() { return HVD_E2E_WORKER; }
+inline std::string StoreClient() { return HVD_STORE_CLIENT; }
 
 inline std::vector<std::string> HvdrunCommand(std::vector<std::string> words) {
   words.insert(words.begin(), Bin("hvdrun"));
@@ -50,16 +54,6 @@ inline std::size_t Count(const std::string& text, const std::string& part) {
     ++count;
   }
   return count;
-}
-
-inline std::vector<std::string> Lines(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
 }
 
 inline std::string LastLine(const std::string& text) {

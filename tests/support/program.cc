@@ -46,6 +46,14 @@ void ResetSignals(const std::vector<int>& ignored) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+bool SetLimit(const ResourceLimit& limit) {
+  rlimit now{};
+  if (::getrlimit(limit.resource, &now) != 0) return false;
+  now.rlim_cur = limit.value;
+  if (limit.reach == ResourceLimit::kHardToo) now.rlim_max = limit.value;
+  return ::setrlimit(limit.resource, &now) == 0;
+}
+
 // Between fork and exec: only what is safe there.
 [[noreturn]] void BecomeProgram(const ChildStreams& streams,
                                 const ProgramOptions& options, char** argv,
@@ -67,6 +75,9 @@ void ResetSignals(const std::vector<int>& ignored) {
       (::setgroups(0, nullptr) != 0 || ::setgid(options.uid) != 0 ||
        ::setuid(options.uid) != 0)) {
     ::_exit(122);
+  }
+  for (const ResourceLimit& limit : options.limits) {
+    if (!SetLimit(limit)) ::_exit(120);
   }
   ::execvpe(argv[0], argv, envp);
   ::_exit(123);

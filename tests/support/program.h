@@ -5,6 +5,7 @@
 // full pipe. Destroying a Program kills its process group and reaps it.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -20,16 +21,24 @@
 
 namespace hvd::testing {
 
+struct ResourceLimit {
+  enum Reach { kSoftOnly, kHardToo };
+  decltype(RLIMIT_STACK) resource = RLIMIT_STACK;
+  rlim_t value = 0;
+  Reach reach = kSoftOnly;
+};
+
 struct ProgramOptions {
-  EnvList env;  // on top of the test's own
-  std::vector<std::string> unset;
-  std::string cwd;
-  std::optional<std::string> stdin_text;  // nullopt: /dev/null
+  EnvList env{};  // on top of the test's own
+  std::vector<std::string> unset{};
+  std::string cwd{};
+  std::optional<std::string> stdin_text{};  // nullopt: /dev/null
   bool stdin_closed = false;
   bool stdout_closed = false;
   // Signals it ignores from its start; all others have their default action,
   // whatever this test was started with.
-  std::vector<int> ignored_signals;
+  std::vector<int> ignored_signals{};
+  std::vector<ResourceLimit> limits{};
   bool terminal = false;    // 0, 1 and 2 are a pty of its own session
   bool read_output = true;  // false: nobody reads what it prints
   uid_t uid = 0;            // other than 0: run as that user (needs root)

@@ -1,0 +1,113 @@
+// e2e_worker: what the end-to-end tests need a worker to do, by its first word.
+//
+//   survive             allreduces until a peer is lost, says who and when
+//   log BYTES           LogToDriver() and stdout, a text of that size
+//   result CODE TEXT... SetResult(TEXT of this rank), then exit with CODE
+//   secrets             looks for HVD_'s secrets before and after Init()
+//   mismatch            rank 1 makes another call than the others
+#include <hvd/hvd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+long long NowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void PrintLine(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+// Its report must get out although hvdrun stops the survivors.
+int Survive(const Words&) {
+  std::signal(SIGTERM, SIG_IGN);
+  hvd::Init();
+  std::vector<double> values(1000, 1.0);
+  try {
+    for (int step = 1;; ++step) {
+      hvd::AllReduce(values.data(), values.size(), hvd::ReduceOp::kAverage);
+      if (step == 100) PrintLine("running");
+    }
+  } catch (const hvd::CommError& error) {
+    PrintLine("lost=" + std::to_string(error.rank()) +
+              " at=" + std::to_string(NowNs()) + " " + error.what());
+  }
+  return 1;
+}
+
+int Log(const Words& words) {
+  hvd::Init();
+  const std::string text(std::stoul(words.at(0)), 'x');
+  PrintLine("printed " + text);
+  hvd::LogToDriver("rank " + std::to_string(hvd::Rank()) + " " + text);
+  return 0;
+}
+
+int SetResult(const Words& words) {
+  hvd::Init();
+  const auto rank = static_cast<std::size_t>(hvd::Rank());
+  hvd::SetResult(words.at(1 + rank));
+  hvd::Barrier();
+  return hvd::Rank() == 0 ? std::stoi(words.at(0)) : 0;
+}
+
+// `env` sees what this process would hand on to its children.
+int Secrets(const Words&) {
+  PrintLine("before");
+  if (std::system("env | grep '^HVD_' | cut -d= -f1") != 0) return 3;
+  hvd::Init();
+  PrintLine("after");
+  return std::system("env | grep '^HVD_' | cut -d= -f1") == -1 ? 3 : 0;
+}
+
+int Mismatch(const Words&) {
+  hvd::Init();
+  std::vector<float> values(16, 1.0F);
+  try {
+    if (hvd::Rank() == 1) {
+      hvd::Barrier();
+    } else {
+      hvd::AllReduce(values.data(), values.size());
+    }
+    PrintLine("no error");
+  } catch (const hvd::CommError& error) {
+    PrintLine(error.what());
+  }
+  return 0;
+}
+
+int Run(int argc, char** argv) {
+  const std::map<std::string, std::function<int(const Words&)>> actions{
+      {"survive", Survive}, {"log", Log},           {"result", SetResult},
+      {"secrets", Secrets}, {"mismatch", Mismatch},
+  };
+  const Words words(argv + std::min(argc, 2), argv + argc);
+  return actions.at(argc > 1 ? argv[1] : "")(words);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return Run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "e2e_worker: %s\n", error.what());
+    return 2;
+  }
+}

@@ -17,6 +17,7 @@
 
 #include "base/event_loop.h"
 #include "base/result.h"
+#include "rendezvous/http_limits.h"
 #include "rendezvous/world.h"
 
 namespace hvd {
@@ -25,10 +26,14 @@ struct RendezvousOptions {
   std::string bind_address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: the kernel chooses
   std::string job_key;     // raw bytes
+  HttpLimits limits;
 };
 
+// All four must be set. They may call Publish and Notify, but not destroy the
+// server.
 struct RendezvousHandlers {
-  // A worker asked for a world newer than `after` for the first time.
+  // A worker asked for a world newer than `after` for the first time; again
+  // when it was started again.
   std::function<void(const WorkerId&, Epoch after)> on_ready;
   std::function<void(const WorkerId&, std::string text)> on_log;
   std::function<void(const WorkerId&, std::string bytes)> on_result;
@@ -47,7 +52,9 @@ class RendezvousServer {
   virtual std::uint16_t port() const = 0;
   // From now on this is the world; its epoch must be greater than the last.
   virtual void Publish(const World& world) = 0;
-  // Tells every waiting member of `epoch` what happened to it.
+  // Tells every waiting member of `epoch`, which was published, what happened
+  // to it, and whoever asks later. The first notice of an epoch is the one that
+  // counts. Publish tells the members of older worlds by itself.
   virtual void Notify(Epoch epoch, int lost_rank, std::string text) = 0;
 };
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ struct JobEnv {
   std::string job_key_hex;  // secret
   std::string rendezvous_address;
   std::uint16_t rendezvous_port = 0;
+  // host -> what its workers' ring listeners bind to, e.g. 127.0.0.2; a host
+  // that is not here: rendezvous_address.
+  std::map<std::string, std::string> ring_addresses;
   std::string interface_name = "lo";  // for Gloo and NCCL
   std::string master_address = "127.0.0.1";
   std::uint16_t master_port = 0;
@@ -38,13 +42,17 @@ struct JobEnv {
   std::optional<std::string> log_level;  // --log-level, passed on
 };
 
-// What this worker gets besides the user's own environment. NCCL_SOCKET_IFNAME
+// What this worker gets besides WithoutSlotVariables(user). NCCL_SOCKET_IFNAME
 // and the like are left out when `user` has them.
 EnvList MakeWorkerEnv(const JobEnv& job, const World& world, int rank,
                       const EnvList& user);
+// The same for all ranks, in rank order; linear in the size of the world.
+std::vector<EnvList> MakeWorkerEnvs(const JobEnv& job, const World& world,
+                                    const EnvList& user);
 
 // `user` without every variable that says who a worker is (slot variables of an
-// outer or foreign launcher, HVD_ and HVDRUN_ names): none of them may leak in.
+// outer or foreign launcher, HVD_ and HVDRUN_ names), nor what an outer hvdrun
+// set only because the user had not: none of them may leak in.
 EnvList WithoutSlotVariables(const EnvList& user);
 
 // True for variables whose value must never be shown.

@@ -1,0 +1,116 @@
+#include "rendezvous/rendezvous_server.h"
+
+#include <set>
+#include <utility>
+
+#include "base/check.h"
+#include "rendezvous/http_listener.h"
+#include "rendezvous/socket_address.h"
+#include "rendezvous/store_door.h"
+#include "rendezvous/v1_door.h"
+
+namespace hvd {
+namespace {
+
+constexpr std::string_view kV1Prefix = "/v1/";
+// A flood of peers must not become a flood of lines.
+constexpr std::size_t kMaxRefusalsReported = 100;
+
+// Leads each request of one connection to its door.
+class TwoDoors : public HttpConversation {
+ public:
+  TwoDoors(std::unique_ptr<HttpConversation> v1,
+           std::unique_ptr<HttpConversation> store)
+      : v1_(std::move(v1)), store_(std::move(store)) {}
+
+  std::optional<HttpRefusal> OnHead(const RequestHead& head) override {
+    return DoorFor(head).OnHead(head);
+  }
+  void OnRequest(const RequestHead& head, std::string_view body) override {
+    DoorFor(head).OnRequest(head, body);
+  }
+
+ private:
+  HttpConversation& DoorFor(const RequestHead& head) {
+    return head.target.starts_with(kV1Prefix) ? *v1_ : *store_;
+  }
+
+  std::unique_ptr<HttpConversation> v1_;
+  std::unique_ptr<HttpConversation> store_;
+};
+
+class HttpRendezvousServer : public RendezvousServer {
+ public:
+  HttpRendezvousServer(const RendezvousOptions& options,
+                       RendezvousHandlers handlers)
+      : on_refused_(std::move(handlers.on_refused)),
+        v1_(options.job_key, {.on_ready = std::move(handlers.on_ready),
+                              .on_log = std::move(handlers.on_log),
+                              .on_result = std::move(handlers.on_result)}) {}
+
+  Status Listen(EventLoop& loop, const RendezvousOptions& options) {
+    Result<std::unique_ptr<HttpListener>> listener = HttpListener::Listen(
+        loop,
+        {.address = options.bind_address,
+         .port = options.port,
+         .limits = options.limits},
+        {.on_accept =
+             [this](HttpConnection& connection) {
+               return std::make_unique<TwoDoors>(v1_.Open(connection),
+                                                 store_.Open(connection));
+             },
+         .on_refused =
+             [this](const HttpConnection& connection,
+                    const HttpRefusal& refusal) {
+               Report(connection, refusal);
+             },
+         .on_sweep = [this](Instant now) { v1_.Sweep(now); }});
+    if (!listener.ok()) return std::move(listener).error().Wrap("rendezvous");
+    listener_ = std::move(listener).value();
+    return Done{};
+  }
+
+  std::uint16_t port() const override { return listener_->port(); }
+
+  void Publish(const World& world) override {
+    store_.Publish(world);
+    v1_.Publish(world);
+  }
+
+  void Notify(Epoch epoch, int lost_rank, std::string text) override {
+    WorldNotice notice{std::nullopt, std::move(text)};
+    if (lost_rank >= 0) notice.lost_rank = lost_rank;
+    v1_.Notify(epoch, std::move(notice));
+  }
+
+ private:
+  void Report(const HttpConnection& connection, const HttpRefusal& refusal) {
+    const std::string peer = AddressOf(connection.peer());
+    if (reported_.size() >= kMaxRefusalsReported) return;
+    if (!reported_.emplace(refusal.kind, peer).second) return;
+    on_refused_("request from " + peer + " refused: " + refusal.why);
+  }
+
+  const std::function<void(std::string)> on_refused_;
+  std::set<std::pair<std::string, std::string>> reported_;  // kind, peer
+  V1Door v1_;
+  StoreDoor store_;
+  std::unique_ptr<HttpListener>
+      listener_;  // last: its connections use the doors
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RendezvousServer>> RendezvousServer::Listen(
+    EventLoop& loop, const RendezvousOptions& options,
+    RendezvousHandlers handlers) {
+  HVD_CHECK(handlers.on_ready && handlers.on_log && handlers.on_result &&
+            handlers.on_refused);
+  auto server =
+      std::make_unique<HttpRendezvousServer>(options, std::move(handlers));
+  const Status listening = server->Listen(loop, options);
+  if (!listening.ok()) return listening.error();
+  return std::unique_ptr<RendezvousServer>(std::move(server));
+}
+
+}  // namespace hvd

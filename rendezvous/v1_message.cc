@@ -1,0 +1,162 @@
+#include "rendezvous/v1_message.h"
+
+#include <charconv>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace hvd {
+namespace {
+
+using Json = nlohmann::json;
+
+// Bytes that are not UTF-8 become U+FFFD: dump() would throw on them.
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// A JSON object, or a discarded value.
+Json ParseObject(std::string_view text) {
+  Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return Json(Json::value_t::discarded);
+  return json;
+}
+
+bool Read(const Json& object, const char* name, std::string& out) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_string()) return false;
+  out = found->get_ref<const std::string&>();
+  return true;
+}
+
+template <class Number>
+bool Read(const Json& object, const char* name, Number& out) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number_unsigned()) return false;
+  const auto value = found->get<std::uint64_t>();
+  if (value > static_cast<std::uint64_t>(std::numeric_limits<Number>::max())) {
+    return false;
+  }
+  out = static_cast<Number>(value);
+  return true;
+}
+
+Json ToJson(const Endpoint& endpoint) {
+  return {{"address", endpoint.address},
+          {"port", endpoint.port},
+          {"local_name", endpoint.local_name},
+          {"host_key", endpoint.host_key}};
+}
+
+bool ReadEndpoint(const Json& object, Endpoint& out) {
+  return Read(object, "address", out.address) &&
+         Read(object, "port", out.port) &&
+         Read(object, "local_name", out.local_name) &&
+         Read(object, "host_key", out.host_key);
+}
+
+std::uint64_t Number(Epoch epoch) { return static_cast<std::uint64_t>(epoch); }
+
+}  // namespace
+
+std::optional<std::uint64_t> ParseNumber(std::string_view text) {
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, ec] = std::from_chars(text.data(), end, value);
+  if (ec != std::errc{} || at != end) return std::nullopt;
+  return value;
+}
+
+std::optional<WorkerId> ParseWorkerId(std::string_view text) {
+  const std::size_t slash = text.rfind('/');
+  if (slash == std::string_view::npos || slash == 0) return std::nullopt;
+  const auto slot = ParseNumber(text.substr(slash + 1));
+  if (!slot || *slot > std::numeric_limits<int>::max()) return std::nullopt;
+  return WorkerId{std::string(text.substr(0, slash)), static_cast<int>(*slot)};
+}
+
+std::string FormatWorldRequest(const WorldRequest& request) {
+  return Dump({{"after", Number(request.after)},
+               {"endpoint", ToJson(request.endpoint)}});
+}
+
+std::optional<WorldRequest> ParseWorldRequest(std::string_view body) {
+  const Json json = ParseObject(body);
+  WorldRequest request;
+  std::uint64_t after = 0;
+  if (json.is_discarded() || !Read(json, "after", after)) return std::nullopt;
+  const auto endpoint = json.find("endpoint");
+  if (endpoint == json.end() || !endpoint->is_object() ||
+      !ReadEndpoint(*endpoint, request.endpoint)) {
+    return std::nullopt;
+  }
+  request.after = Epoch{after};
+  return request;
+}
+
+std::string FormatWorldAnswer(const World& world,
+                              const std::vector<Endpoint>& endpoints) {
+  Json members = Json::array();
+  for (std::size_t rank = 0; rank < world.workers.size(); ++rank) {
+    Json member = ToJson(endpoints[rank]);
+    member["host"] = world.workers[rank].host;
+    member["slot"] = world.workers[rank].slot;
+    members.push_back(std::move(member));
+  }
+  return Dump(
+      {{"epoch", Number(world.epoch)}, {"members", std::move(members)}});
+}
+
+std::optional<WorldAnswer> ParseWorldAnswer(std::string_view body) {
+  const Json json = ParseObject(body);
+  WorldAnswer answer;
+  std::uint64_t epoch = 0;
+  if (json.is_discarded() || !Read(json, "epoch", epoch)) return std::nullopt;
+  answer.world.epoch = Epoch{epoch};
+  const auto members = json.find("members");
+  if (members == json.end() || !members->is_array()) return std::nullopt;
+  for (const Json& member : *members) {
+    WorkerId worker;
+    Endpoint endpoint;
+    if (!member.is_object() || !Read(member, "host", worker.host) ||
+        !Read(member, "slot", worker.slot) || !ReadEndpoint(member, endpoint)) {
+      return std::nullopt;
+    }
+    answer.world.workers.push_back(std::move(worker));
+    answer.endpoints.push_back(std::move(endpoint));
+  }
+  return answer;
+}
+
+std::string FormatNoticeTarget(Epoch epoch) {
+  return std::string(kNoticeTarget) + "?epoch=" + std::to_string(Number(epoch));
+}
+
+std::optional<Epoch> ParseNoticeTarget(std::string_view target) {
+  constexpr std::string_view kQuery = "?epoch=";
+  if (!target.starts_with(kNoticeTarget)) return std::nullopt;
+  target.remove_prefix(kNoticeTarget.size());
+  if (!target.starts_with(kQuery)) return std::nullopt;
+  const auto epoch = ParseNumber(target.substr(kQuery.size()));
+  if (!epoch) return std::nullopt;
+  return Epoch{*epoch};
+}
+
+std::string FormatNotice(const WorldNotice& notice) {
+  Json json = {{"text", notice.text}};
+  if (notice.lost_rank) json["lost_rank"] = *notice.lost_rank;
+  return Dump(json);
+}
+
+std::optional<WorldNotice> ParseNotice(std::string_view body) {
+  const Json json = ParseObject(body);
+  WorldNotice notice;
+  if (json.is_discarded() || !Read(json, "text", notice.text)) {
+    return std::nullopt;
+  }
+  int rank = 0;
+  if (Read(json, "lost_rank", rank)) notice.lost_rank = rank;
+  return notice;
+}
+
+}  // namespace hvd

@@ -1,0 +1,88 @@
+// WorldBoard: which worker waits for which world, and when it may have it.
+//
+// A world is handed out when all its members wait for it at the same moment,
+// each with the endpoint it can be reached at now. So a dead process's endpoint
+// is never handed out: its wait ended with its connection. A member that asks
+// again for a world that is complete (its answer was lost) gets it at once, if
+// its endpoint is still the one that the others were told.
+//
+// Pure: a waiter is a number of the caller's; what these functions return is
+// whom to answer, in order.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "rendezvous/membership.h"
+
+namespace hvd {
+
+// Names one waiting request.
+enum class Waiter : std::uint64_t {};
+
+enum class WorldOutcome {
+  kComplete,      // world() and endpoints() are the answer
+  kNotWanted,     // the worker is no member any more
+  kAgain,         // nothing yet: ask again
+  kReplaced,      // the same worker asked on another connection
+  kUnknownEpoch,  // it claims a world that never was
+};
+
+struct Release {
+  Waiter waiter{};
+  WorldOutcome outcome{};
+  bool operator==(const Release&) const = default;
+};
+
+class WorldBoard {
+ public:
+  struct Request {
+    WorkerId worker;
+    Epoch after{};
+    Endpoint endpoint;
+    Instant until;  // when kAgain is due
+  };
+  struct Arrival {
+    bool first_time = false;  // not the same question as this worker's last
+    std::vector<Release> releases;
+  };
+
+  // HVD_CHECKs that the epoch grows.
+  std::vector<Release> Publish(const World& world);
+  Arrival Ask(Waiter waiter, const Request& request);
+  // The request's connection is gone.
+  void Leave(Waiter waiter);
+  std::vector<Release> Expire(Instant now);
+
+  const World& world() const { return world_; }
+  // By rank; of the last world() that was complete.
+  const std::vector<Endpoint>& endpoints() const { return endpoints_; }
+  bool complete() const { return complete_; }
+
+ private:
+  struct Entry {
+    Request last;
+    std::optional<Waiter> waiter;
+  };
+
+  // True when this entry's worker waits for the world that is now published.
+  bool Present(const Entry& entry) const;
+  std::optional<WorldOutcome> AnswerNow(const Request& request) const;
+  void CompleteIfAllPresent(std::vector<Release>& releases);
+  void EndWait(Entry& entry, WorldOutcome outcome,
+               std::vector<Release>& releases);
+
+  World world_;
+  std::map<WorkerId, std::size_t> ranks_;  // of world_
+  std::vector<Endpoint> endpoints_;
+  bool complete_ = false;
+  std::size_t present_ = 0;  // members of world_ that wait for it
+  std::map<WorkerId, Entry> entries_;
+  std::unordered_map<Waiter, WorkerId> waiting_;
+};
+
+}  // namespace hvd

@@ -87,8 +87,8 @@ constexpr Flag kFlags[] = {
      {},
      "S",
      kOurs,
-     "between one signal and the next when workers are stopped: the signal "
-     "hvdrun got, TERM, KILL; default: 10"},
+     "from the first signal a worker is stopped with to KILL; that is the "
+     "signal hvdrun got, else TERM; default: 10"},
 
     {kOutput,
      kReporting,

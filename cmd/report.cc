@@ -1,5 +1,6 @@
 #include "cmd/report.h"
 
+#include <algorithm>
 #include <csignal>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -40,9 +41,9 @@ std::string How(const ExitStatus& status) {
 
 std::string ErrorLine(const Outcome& outcome) {
   const WorkerEnd* failed = FirstFailed(outcome);
-  if (failed == nullptr) return "error: " + outcome.reason;
-  if (outcome.verdict != Verdict::kWorkerFailed || !failed->status) {
-    return "error: " + Who(*failed) + ": " + outcome.reason;
+  if (outcome.verdict != Verdict::kWorkerFailed || failed == nullptr ||
+      !failed->status) {
+    return "error: " + outcome.reason;
   }
   std::string line = "error: " + Who(*failed) + ' ' + How(*failed->status);
   if (failed->ended_at && failed->started_at) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/check.h"
 #include "base/seconds.h"
 #include "driver/slot_assignment.h"
 
@@ -22,9 +23,9 @@ constexpr Duration kHeartbeat{1'000};
 constexpr Duration kAsleep{2'000};
 // GNU timeout and some shells deliver one Ctrl-C twice, microseconds apart.
 constexpr Duration kSameInterrupt{100};
-// How long after SIGKILL the kernel may take to end a process before we leave
-// without it (a process in uninterruptible sleep).
-constexpr Duration kKillPatience{10'000};
+// How long after its SIGKILL a worker's end may take to be seen before we leave
+// without it. Longer than the launcher's own patience, which speaks first.
+constexpr Duration kGiveUpAfterKill{10'000};
 
 std::string CountText(int count, const std::string& noun) {
   return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
@@ -154,11 +155,11 @@ void ElasticDriver::Apply(const SignalReceived& event) {
     const int running =
         static_cast<int>(registry_.Ranks(WorkerRegistry::IsRunning).size());
     if (running > 0) {
-      actions_.emplace_back(
-          Say{"got " + SignalName(event.signo) + ": stopping " +
-              CountText(running, "worker") + ", at most " +
-              SecondsText(options_.stop_grace) +
-              " a signal (--stop-grace-secs); a second Ctrl-C kills at once"});
+      actions_.emplace_back(Say{"got " + SignalName(event.signo) +
+                                ": stopping " + CountText(running, "worker") +
+                                ", killed after " +
+                                SecondsText(options_.stop_grace) +
+                                " (--stop-grace-secs); Ctrl-C kills at once"});
     }
     BeginStop({Verdict::kSignalled, event.signo,
                "hvdrun got " + SignalName(event.signo), "", std::nullopt},
@@ -198,6 +199,7 @@ void ElasticDriver::StartWorldIfSlots() {
 }
 
 void ElasticDriver::Decide(Cause cause) {
+  HVD_CHECK(state_ == State::kWaitingForSlots || state_ == State::kRunning);
   state_ = State::kStopping;
   cause_ = std::move(cause);
   timeline_.stopping = SinceBirth();
@@ -205,11 +207,10 @@ void ElasticDriver::Decide(Cause cause) {
 }
 
 void ElasticDriver::BeginStop(Cause cause, int first_signal) {
-  if (state_ != State::kStopping) {
+  if (state_ == State::kWaitingForSlots || state_ == State::kRunning) {
     Decide(std::move(cause));
     stop_signal_ = first_signal;
-    // The ladder is first signal, TERM, KILL.
-    BeginWait(2 * options_.stop_grace + kKillPatience);
+    BeginWait(options_.stop_grace + kGiveUpAfterKill);
     for (WorkerEnd& worker : registry_.workers()) {
       if (WorkerRegistry::IsRunning(worker)) StopOne(worker);
     }
@@ -226,9 +227,9 @@ void ElasticDriver::StopOne(WorkerEnd& worker) {
 
 void ElasticDriver::KillAll() {
   stop_signal_ = SIGKILL;
-  BeginWait(kKillPatience);
+  BeginWait(kGiveUpAfterKill);
   const auto running = registry_.Ranks(WorkerRegistry::IsRunning);
-  actions_.emplace_back(Say{"got SIGINT again: killing " + RankText(running)});
+  actions_.emplace_back(Say{"got SIGINT: killing " + RankText(running)});
   for (WorkerEnd& worker : registry_.workers()) {
     if (WorkerRegistry::IsRunning(worker)) StopOne(worker);
   }
@@ -253,12 +254,13 @@ void ElasticDriver::CheckJoins() {
 }
 
 void ElasticDriver::EndIfAllEnded() {
-  if (!registry_.AllEnded()) return;
+  if (state_ == State::kEnded || !registry_.AllEnded()) return;
   if (state_ == State::kRunning) Decide({Verdict::kSucceeded, 0, "", "", {}});
   End();
 }
 
 void ElasticDriver::End() {
+  HVD_CHECK(state_ == State::kStopping);
   state_ = State::kEnded;
   timeline_.ended = SinceBirth();
   Outcome outcome;
@@ -274,16 +276,18 @@ void ElasticDriver::End() {
 }
 
 void ElasticDriver::CheckDeadlines() {
+  if (state_ == State::kEnded) return;
   if (job_deadline_ && now_ >= *job_deadline_) {
-    job_deadline_.reset();
     BeginStop({Verdict::kTimedOut, 0,
                "the job was not done after " +
                    SecondsText(*options_.job_timeout) + " (--timeout)",
                "", std::nullopt},
               SIGTERM);
   }
-  if (!wait_deadline_ || now_ < *wait_deadline_) return;
-  wait_deadline_.reset();
+  if (wait_deadline_ && now_ >= *wait_deadline_) OnWaitOver();
+}
+
+void ElasticDriver::OnWaitOver() {
   switch (state_) {
     case State::kWaitingForSlots:
       BeginStop({Verdict::kLauncherFailed, 0,
@@ -336,8 +340,11 @@ std::string ElasticDriver::WaitText() const {
     case State::kStopping:
       return "waiting for " +
              RankText(registry_.Ranks(WorkerRegistry::IsRunning)) +
-             " to end, killed when " + SecondsText(options_.stop_grace) +
-             " a signal are over (--stop-grace-secs)";
+             " to end, " +
+             (left > kGiveUpAfterKill
+                  ? "killed in " + SecondsText(left - kGiveUpAfterKill) +
+                        " (--stop-grace-secs)"
+                  : "killed already");
     case State::kEnded:
       break;
   }

@@ -22,10 +22,10 @@
 namespace hvd {
 
 struct DriverOptions {
-  int workers = 1;                      // -np; exactly as many are started
-  Duration start_timeout{30'000};       // Horovod: HOROVOD_START_TIMEOUT, 30 s
-  std::optional<Duration> job_timeout;  // --timeout; nullopt: none
-  Duration stop_grace{10'000};          // --stop-grace-secs
+  int workers = 1;                 // -np; exactly as many are started
+  Duration start_timeout{30'000};  // Horovod: HOROVOD_START_TIMEOUT, 30 s
+  std::optional<Duration> job_timeout = std::nullopt;  // --timeout
+  Duration stop_grace{10'000};                         // --stop-grace-secs
 };
 
 class ElasticDriver {
@@ -82,6 +82,7 @@ class ElasticDriver {
   void BeginWait(Duration limit);
   void EndWait();
   void CheckDeadlines();
+  void OnWaitOver();
   void SayIfWaitingLong();
   std::string WaitText() const;
   void SkipTimeAsleep(Instant now);

@@ -1,0 +1,34 @@
+// CallHeader: what a rank says it is calling, sent ahead of every operation's
+// bytes, so that ranks that disagree learn it before any array is touched.
+//
+// Pure. Both ends are of one build and byte order: the handshake saw to that.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "collectives/data_type.h"
+
+namespace hvd {
+
+enum class Call : std::uint8_t { kAllReduce, kBroadcast, kAllGather, kBarrier };
+
+struct CallHeader {
+  std::uint64_t operation = 0;  // counts the calls of this world, from 1
+  std::uint64_t count = 0;      // elements
+  std::int32_t root = 0;
+  Call call = Call::kBarrier;
+  DataType type = DataType::kInt32;
+  ReduceOp op = ReduceOp::kSum;
+  std::uint8_t unused = 0;
+  bool operator==(const CallHeader&) const = default;
+};
+static_assert(sizeof(CallHeader) == 24);
+
+// "allreduce f32 sum count=100", "broadcast f64 count=3 root=0", "barrier".
+std::string Describe(const CallHeader& call);
+// "rank 1 called …, rank 2 called … as operation 7".
+std::string DescribeMismatch(int left, const CallHeader& left_call, int right,
+                             const CallHeader& right_call);
+
+}  // namespace hvd

@@ -1,0 +1,31 @@
+// MakeCommunicator: from a world's members to a Communicator that connects
+// them.
+//
+// Blocks until the whole ring stands. The listener is the one whose endpoint
+// this member announced; it serves one call at a time.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "collectives/communicator.h"
+#include "collectives/ring_listener.h"
+#include "rendezvous/membership.h"
+
+namespace hvd {
+
+struct RingOptions {
+  // --collective-timeout: without progress for this long a rank is silent.
+  Duration collective_timeout{300'000};
+  Instant deadline;  // for the ring to stand
+};
+
+// `key` proves the job. A world of one opens nothing and needs no listener.
+// kTimeout: a neighbour could not be reached or did not come.
+Result<std::unique_ptr<Communicator>> MakeCommunicator(
+    const Membership& membership, std::string_view key,
+    const RingListener& listener, const RingOptions& options);
+
+}  // namespace hvd

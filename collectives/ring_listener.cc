@@ -1,0 +1,85 @@
+#include "collectives/ring_listener.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include "base/hex.h"
+#include "base/random_bytes.h"
+#include "collectives/abstract_address.h"
+#include "rendezvous/socket_address.h"
+
+namespace hvd {
+namespace {
+
+Result<UniqueFd> OpenListener(const SocketAddress& address) {
+  UniqueFd fd(::socket(address.get()->sa_family,
+                       SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd.valid()) return Error::FromErrno("socket", errno);
+  if (::bind(fd.get(), address.get(), address.size) != 0) {
+    return Error::FromErrno("bind", errno);
+  }
+  if (::listen(fd.get(), SOMAXCONN) != 0) {
+    return Error::FromErrno("listen", errno);
+  }
+  return fd;
+}
+
+std::uint16_t BoundPort(const UniqueFd& fd) {
+  sockaddr_storage bound{};
+  socklen_t size = sizeof(bound);
+  const bool known =
+      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&bound), &size) == 0;
+  return known ? PortOf(bound) : std::uint16_t{0};
+}
+
+}  // namespace
+
+std::string HostKeyOf(const std::string& host) {
+  std::ifstream boot("/proc/sys/kernel/random/boot_id");
+  std::string boot_id;
+  std::getline(boot, boot_id);
+  struct stat name_space {};
+  if (::stat("/proc/self/ns/net", &name_space) != 0) name_space.st_ino = 0;
+  return host + '/' + boot_id + '/' + std::to_string(name_space.st_ino);
+}
+
+Result<RingListener> RingListener::Listen(const std::string& address,
+                                          std::string host_key) {
+  RingListener listener;
+  listener.endpoint_.host_key = std::move(host_key);
+  if (Status status = listener.ListenTcp(address); !status.ok()) {
+    return std::move(status).error();
+  }
+  if (Status status = listener.ListenLocal(); !status.ok()) {
+    return std::move(status).error();
+  }
+  return listener;
+}
+
+Status RingListener::ListenTcp(const std::string& address) {
+  const std::optional<SocketAddress> parsed = ParseSocketAddress(address, 0);
+  if (!parsed) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "ring address \"" + address + "\": must be an IP address");
+  }
+  Result<UniqueFd> fd = OpenListener(*parsed);
+  if (!fd.ok()) return std::move(fd).error().Wrap("ring listener " + address);
+  tcp_ = std::move(fd).value();
+  endpoint_.address = address;
+  endpoint_.port = BoundPort(tcp_);
+  return Done{};
+}
+
+Status RingListener::ListenLocal() {
+  endpoint_.local_name = "hvd-" + ToHex(RandomBytes(16));
+  Result<UniqueFd> fd = OpenListener(AbstractAddress(endpoint_.local_name));
+  if (!fd.ok()) return std::move(fd).error().Wrap("local ring listener");
+  local_ = std::move(fd).value();
+  return Done{};
+}
+
+}  // namespace hvd

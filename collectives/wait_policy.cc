@@ -1,0 +1,15 @@
+#include "collectives/wait_policy.h"
+
+#include <sched.h>
+
+namespace hvd {
+
+int UsableCores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  // Fails only where the machine has more than 1024 of them.
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
+  return CPU_COUNT(&set);
+}
+
+}  // namespace hvd

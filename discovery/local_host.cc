@@ -5,10 +5,12 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -45,8 +47,9 @@ Result<HostAddress> FindAddress(const std::string& host, Lookup lookup) {
   if (failed != 0) {
     const char* why =
         failed == EAI_SYSTEM ? "system error" : gai_strerror(failed);
-    return Error{ErrorCode::kNotFound,
-                 "host " + host + ": cannot be resolved (" + why + ")"};
+    return Error{
+        failed == EAI_AGAIN ? ErrorCode::kUnavailable : ErrorCode::kNotFound,
+        "host " + host + ": cannot be resolved (" + why + ")"};
   }
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found,
                                                              ::freeaddrinfo);
@@ -56,13 +59,25 @@ Result<HostAddress> FindAddress(const std::string& host, Lookup lookup) {
   return HostAddress{host, Literal(*found), false};
 }
 
+// More would only queue up at the same name server.
+constexpr std::size_t kMaxThreads = 16;
+
 // Shared with the threads that look names up, which may outlive everything
 // else here: a lookup cannot be called off.
 struct Mailbox {
   std::mutex mu;
   EventLoop* loop = nullptr;                      // guarded by mu; null: gone
+  std::vector<std::string> names;                 // guarded by mu; still to do
   std::function<void(Result<HostAddress>)> take;  // loop thread only
 };
+
+std::optional<std::string> NextName(Mailbox& mailbox) {
+  const std::scoped_lock lock(mailbox.mu);
+  if (mailbox.loop == nullptr || mailbox.names.empty()) return std::nullopt;
+  std::string name = std::move(mailbox.names.back());
+  mailbox.names.pop_back();
+  return name;
+}
 
 void Deliver(const std::shared_ptr<Mailbox>& mailbox,
              Result<HostAddress> result) {
@@ -71,6 +86,20 @@ void Deliver(const std::shared_ptr<Mailbox>& mailbox,
   mailbox->loop->Post([mailbox, result = std::move(result)] {
     if (mailbox->take) mailbox->take(result);
   });
+}
+
+Status StartThread(const std::shared_ptr<Mailbox>& mailbox) {
+  try {
+    std::thread([mailbox] {
+      while (const auto name = NextName(*mailbox)) {
+        Deliver(mailbox, FindAddress(*name, Lookup::kNames));
+      }
+    }).detach();
+  } catch (const std::system_error& e) {
+    return Error::FromErrno("start a thread to look up hosts",
+                            e.code().value());
+  }
+  return Done{};
 }
 
 class ThreadedLookup : public HostLookup {
@@ -84,7 +113,11 @@ class ThreadedLookup : public HostLookup {
     mailbox_->loop = &loop;
     mailbox_->take = [this](Result<HostAddress> r) { Take(std::move(r)); };
     for (const std::string& host : hosts_) Begin(host);
-    if (pending_ == 0) {
+    const Status started = StartThreads();
+    if (!started.ok()) {
+      timer_ = loop.After(Duration{0},
+                          [this, error = started.error()] { Call(error); });
+    } else if (pending_ == 0) {
       timer_ = loop.After(Duration{0}, [this] { Finish(); });
     } else {
       timer_ = loop.After(limit, [this] { GiveUp(); });
@@ -107,9 +140,16 @@ class ThreadedLookup : public HostLookup {
       return;
     }
     ++pending_;
-    std::thread([mailbox = mailbox_, host] {
-      Deliver(mailbox, FindAddress(host, Lookup::kNames));
-    }).detach();
+    mailbox_->names.push_back(host);  // no thread has it yet
+  }
+
+  // The first thread alone would do, only more slowly.
+  Status StartThreads() {
+    for (std::size_t n = 0; n < std::min(pending_, kMaxThreads); ++n) {
+      Status started = StartThread(mailbox_);
+      if (!started.ok()) return n == 0 ? std::move(started) : Done{};
+    }
+    return Done{};
   }
 
   void Take(Result<HostAddress> result) {

@@ -38,7 +38,8 @@ class HostLookup {
 };
 
 // `done` is called once, on the loop, never from inside: an address for each
-// host, in order, or the first error: kNotFound names a host that nobody knows,
+// host, in order, or the first error: kNotFound (or, from a name server
+// in trouble, kUnavailable) names a host that nobody knows,
 // kTimeout the hosts that were not found out within `limit`.
 using AddressHandler = std::function<void(Result<std::vector<HostAddress>>)>;
 [[nodiscard]] std::unique_ptr<HostLookup> LookUpHosts(

@@ -40,7 +40,7 @@ class LocalLauncher : public WorkerLauncher {
     std::optional<FdLimit> worker_nofile;
     // A direct child of this process that is no worker (a discovery script):
     // spared when the keeper is gone and its workers are stopped.
-    std::function<bool(pid_t)> spare;
+    std::function<bool(pid_t)> spare = {};
   };
 
   // Returns as soon as the keeper's program runs. Errors as FindProgram and

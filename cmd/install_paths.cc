@@ -1,0 +1,44 @@
+#include "cmd/install_paths.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+namespace hvd {
+namespace {
+
+// The directory that holds bin/, lib/ and libexec/.
+Result<std::string> Prefix() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t n = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (n < 0) return Error::FromErrno("/proc/self/exe", errno);
+  std::string_view text(path.data(), static_cast<std::size_t>(n));
+  for (int level = 0; level < 2; ++level) {
+    text = text.substr(0, text.rfind('/'));
+  }
+  return std::string(text);
+}
+
+Result<std::string> Below(const std::string& name, int mode) {
+  Result<std::string> prefix = Prefix();
+  if (!prefix.ok()) return prefix;
+  std::string path = prefix.value() + '/' + name;
+  if (::access(path.c_str(), mode) == 0) return path;
+  return Error::FromErrno(path, errno);
+}
+
+}  // namespace
+
+Result<std::string> KeeperPath() {
+  Result<std::string> path = Below("libexec/hvdrun/hvdrun-keeper", X_OK);
+  if (path.ok()) return path;
+  return std::move(path).error().WithHint(
+      "hvdrun needs its keeper beside itself: install the whole tree");
+}
+
+Result<std::string> LibhvdPath() { return Below("lib/libhvd.so", R_OK); }
+
+}  // namespace hvd

@@ -1,0 +1,17 @@
+// Where the other files of this installation are, found from the program's own
+// place, so that a tree that was moved still works.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace hvd {
+
+// <prefix>/libexec/hvdrun/hvdrun-keeper, for the prefix of <prefix>/bin/hvdrun.
+// Errors name the path that was tried.
+Result<std::string> KeeperPath();
+// <prefix>/lib/libhvd.so.
+Result<std::string> LibhvdPath();
+
+}  // namespace hvd

@@ -1,0 +1,205 @@
+#include "cmd/run_job.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "driver/explain.h"
+#include "launcher/output_pipe.h"
+
+namespace hvd {
+namespace {
+
+std::string JoinLines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+}  // namespace
+
+JobRun::JobRun(EventLoop& loop, const JobPlan& plan, OutputMux& output,
+               Logger& logger)
+    : loop_(loop),
+      plan_(plan),
+      output_(output),
+      logger_(logger),
+      begin_(loop.Now()),
+      driver_(plan.driver, begin_),
+      stdin_relay_(loop, STDIN_FILENO) {}
+
+LauncherHandlers JobRun::launcher_handlers() {
+  return {
+      .on_started =
+          [this](LaunchId id, pid_t pid) {
+            Feed(WorkerStarted{id, pid});
+          },
+      .on_start_failed =
+          [this](LaunchId id, Error error) {
+            live_.erase(id);
+            Feed(WorkerStartFailed{id, std::move(error)});
+          },
+      .on_exit =
+          [this](LaunchId id, ExitStatus status) {
+            live_.erase(id);
+            output_.Drain(id);
+            Feed(WorkerExited{id, status});
+          },
+      .on_lost = [this](Error error) { Feed(LauncherLost{std::move(error)}); },
+  };
+}
+
+RendezvousHandlers JobRun::rendezvous_handlers() {
+  return {
+      .on_ready =
+          [this](const WorkerId& worker, Epoch after) {
+            Feed(WorkerReady{worker, after});
+          },
+      .on_log =
+          [this](const WorkerId& worker, std::string text) {
+            output_.PrintWorkerLog(RankOf(worker).value_or(-1), world_.epoch,
+                                   text);
+          },
+      .on_result =
+          [this](const WorkerId& worker, std::string bytes) {
+            if (RankOf(worker) == 0) result_ = std::move(bytes);
+          },
+      .on_refused =
+          [this](std::string line) { logger_.Warning("rendezvous", line); },
+  };
+}
+
+JobEnd JobRun::Run(WorkerLauncher& launcher, RendezvousServer& server,
+                   HostDiscovery& discovery) {
+  launcher_ = &launcher;
+  server_ = &server;
+  discovery.Start(
+      [this](HostList hosts) { Feed(HostsDiscovered{std::move(hosts)}); });
+  ArmDeadline();
+  loop_.Run();
+  launcher_ = nullptr;
+  server_ = nullptr;
+  return *std::exchange(end_, std::nullopt);
+}
+
+void JobRun::OnSignal(int signo) {
+  switch (signo) {
+    case SIGUSR1:
+    case SIGUSR2:
+      return SignalAll(signo);
+    case SIGTSTP:
+      return StopLikeAShellJob();
+    case SIGCONT:
+      stdin_relay_.OnContinued();
+      return SignalAll(SIGCONT);
+    default:  // not an enum: INT, TERM, HUP are all that is left
+      return Feed(SignalReceived{signo});
+  }
+}
+
+void JobRun::Feed(const Event& event) {
+  const Instant now = loop_.Now();
+  const std::vector<Action> actions = driver_.On(event, now);
+  if (plan_.explain) {
+    const std::string text = Explain(
+        std::chrono::duration_cast<Duration>(now - begin_), event, actions);
+    if (!text.empty()) output_.PrintLine(text);
+  }
+  for (const Action& action : actions) {
+    std::visit([this](const auto& a) { Perform(a); }, action);
+  }
+  ArmDeadline();
+}
+
+void JobRun::ArmDeadline() {
+  const std::optional<Instant> when = driver_.NextDeadline();
+  deadline_.reset();
+  if (when) deadline_ = loop_.At(*when, [this] { Feed(Tick{}); });
+}
+
+void JobRun::Perform(const PublishWorld& action) {
+  world_ = action.world;
+  server_->Publish(world_);
+}
+
+void JobRun::Perform(const StartWorker& action) {
+  live_.emplace(action.launch, action.rank);
+  Result<WorkerCommand> command = MakeCommand(action);
+  if (command.ok()) {
+    launcher_->Launch(action.launch, std::move(command).value());
+    return;
+  }
+  // An answer never comes from inside the call that it answers.
+  loop_.Post([this, id = action.launch, error = command.error()] {
+    live_.erase(id);
+    Feed(WorkerStartFailed{id, error});
+  });
+}
+
+Result<WorkerCommand> JobRun::MakeCommand(const StartWorker& action) {
+  Result<UniqueFd> stdin_fd =
+      plan_.stdin_rank == action.rank ? stdin_relay_.Attach() : OpenDevNull();
+  if (!stdin_fd.ok()) return std::move(stdin_fd).error();
+  Result<OutputPipe> out = MakeOutputPipe();
+  if (!out.ok()) return std::move(out).error();
+  Result<OutputPipe> err = MakeOutputPipe();
+  if (!err.ok()) return std::move(err).error();
+  output_.AddWorker(action.launch, action.rank, world_.epoch,
+                    std::move(out.value().read_end),
+                    std::move(err.value().read_end));
+  return WorkerCommand{
+      .argv = plan_.command,
+      .env = WorkerEnvironment(plan_, world_, action.rank),
+      .cwd = plan_.cwd,
+      .stdin_fd = std::move(stdin_fd).value(),
+      .stdout_fd = std::move(out.value().write_end),
+      .stderr_fd = std::move(err.value().write_end),
+  };
+}
+
+void JobRun::Perform(const StopWorker& action) {
+  launcher_->Stop(action.launch, action.first_signal, action.grace);
+}
+
+void JobRun::Perform(const NotifyLoss& action) {
+  server_->Notify(action.epoch, action.rank, action.text);
+}
+
+void JobRun::Perform(const Say& action) {
+  output_.PrintLine("hvdrun: " + action.text);
+}
+
+void JobRun::Perform(const EndJob& action) {
+  end_ = JobEnd{action.outcome, result_, "", ""};
+  const auto failed = action.outcome.first_failed_rank;
+  if (failed) {
+    const auto& worker =
+        action.outcome.workers[static_cast<std::size_t>(*failed)];
+    end_->first_failure_stderr = JoinLines(output_.LastStderr(worker.launch));
+  }
+  launcher_->StopLeftovers(plan_.leftover_grace, [this] { loop_.Stop(); });
+}
+
+void JobRun::SignalAll(int signo) {
+  for (const auto& [launch, rank] : live_) launcher_->Signal(launch, signo);
+}
+
+// Ctrl-Z: the shell means the whole job, but the workers are in sessions of
+// their own, where a terminal's SIGTSTP does not reach and would be ignored.
+void JobRun::StopLikeAShellJob() {
+  SignalAll(SIGSTOP);
+  // After what is queued for the launcher has been sent.
+  loop_.Post([] { ::raise(SIGSTOP); });
+}
+
+std::optional<int> JobRun::RankOf(const WorkerId& worker) const {
+  const auto found =
+      std::find(world_.workers.begin(), world_.workers.end(), worker);
+  if (found == world_.workers.end()) return std::nullopt;
+  return static_cast<int>(found - world_.workers.begin());
+}
+
+}  // namespace hvd

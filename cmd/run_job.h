@@ -1,0 +1,84 @@
+// JobRun: carries out what the driver decides, and tells it what happens.
+//
+// The shell around a pure driver: events in from discovery, workers, launcher
+// and signals; actions out, in order. Nothing about the job is decided here.
+//
+// Loop thread only.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/event_loop.h"
+#include "base/log.h"
+#include "cmd/job_plan.h"
+#include "discovery/host_discovery.h"
+#include "driver/elastic_driver.h"
+#include "launcher/output_mux.h"
+#include "launcher/stdin_relay.h"
+#include "launcher/worker_launcher.h"
+#include "rendezvous/rendezvous_server.h"
+
+namespace hvd {
+
+// What is left of a job when it has ended.
+struct JobEnd {
+  Outcome outcome;
+  std::optional<std::string> result;  // what rank 0 gave to SetResult
+  std::string first_failure_stderr;   // its last lines
+  std::string first_failure_log;      // path of its stderr file; empty: none
+};
+
+class JobRun {
+ public:
+  JobRun(EventLoop& loop, const JobPlan& plan, OutputMux& output,
+         Logger& logger);
+
+  // To be given to the launcher and the server that Run() gets.
+  LauncherHandlers launcher_handlers();
+  RendezvousHandlers rendezvous_handlers();
+
+  // Runs the job to its end: every worker ended and everything they left
+  // behind is gone, or has been given up on.
+  JobEnd Run(WorkerLauncher& launcher, RendezvousServer& server,
+             HostDiscovery& discovery);
+
+  // From the signal source, at any time during Run().
+  void OnSignal(int signo);
+
+ private:
+  void Feed(const Event& event);
+  void ArmDeadline();
+
+  void Perform(const PublishWorld& action);
+  void Perform(const StartWorker& action);
+  void Perform(const StopWorker& action);
+  void Perform(const NotifyLoss& action);
+  void Perform(const Say& action);
+  void Perform(const EndJob& action);
+
+  Result<WorkerCommand> MakeCommand(const StartWorker& action);
+  void SignalAll(int signo);
+  void StopLikeAShellJob();
+  std::optional<int> RankOf(const WorkerId& worker) const;
+
+  EventLoop& loop_;
+  const JobPlan& plan_;
+  OutputMux& output_;
+  Logger& logger_;
+  Instant begin_;
+  ElasticDriver driver_;
+  WorkerLauncher* launcher_ = nullptr;  // during Run()
+  RendezvousServer* server_ = nullptr;  // during Run()
+  std::unique_ptr<Timer> deadline_;
+  StdinRelay stdin_relay_;
+  World world_;
+  std::map<LaunchId, int> live_;  // started or starting -> rank
+  std::optional<JobEnd> end_;
+  std::optional<std::string> result_;
+};
+
+}  // namespace hvd

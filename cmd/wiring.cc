@@ -1,0 +1,247 @@
+#include "cmd/wiring.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/event_loop.h"
+#include "base/hex.h"
+#include "base/log.h"
+#include "base/random_bytes.h"
+#include "cmd/descriptor_limit.h"
+#include "cmd/dry_run.h"
+#include "cmd/exit_code.h"
+#include "cmd/flush_output.h"
+#include "cmd/held_port.h"
+#include "cmd/install_paths.h"
+#include "cmd/job_plan.h"
+#include "cmd/output_file.h"
+#include "cmd/report.h"
+#include "cmd/run_job.h"
+#include "cmd/signals.h"
+#include "cmd/standard_streams.h"
+#include "discovery/fixed_discovery.h"
+#include "discovery/local_host.h"
+#include "launcher/local_launcher.h"
+#include "launcher/output_mux.h"
+#include "rendezvous/rendezvous_server.h"
+
+namespace hvd {
+namespace {
+
+// A resolver that does not answer takes longer than anybody wants to wait.
+constexpr Duration kLookupLimit{8'000};
+constexpr std::size_t kKeyBytes = 32;
+constexpr std::size_t kIdBytes = 8;
+
+// What a stop signal means depends on how far the job is.
+struct SignalRouter {
+  std::function<void(int)> handle;
+  std::optional<int> last;
+};
+
+bool EndsAProgram(int signo) {
+  return signo == SIGINT || signo == SIGTERM || signo == SIGHUP;
+}
+
+std::string CurrentDirectory() {
+  std::array<char, PATH_MAX> path{};
+  return ::getcwd(path.data(), path.size()) != nullptr ? path.data() : "";
+}
+
+Result<std::vector<HostAddress>> LookUpLocalHosts(EventLoop& loop,
+                                                  const Settings& settings,
+                                                  const SignalRouter& router) {
+  std::vector<std::string> names;
+  for (const HostSlots& host : settings.hosts) names.push_back(host.host);
+  std::optional<Result<std::vector<HostAddress>>> found;
+  const auto lookup =
+      LookUpHosts(loop, names, std::min(settings.start_timeout, kLookupLimit),
+                  [&](Result<std::vector<HostAddress>> addresses) {
+                    found.emplace(std::move(addresses));
+                  });
+  loop.RunUntil([&] { return found || router.last; }, 2 * kLookupLimit);
+  if (!found) {
+    return Error{ErrorCode::kCancelled, "stopped while looking up hosts"};
+  }
+  if (!found->ok()) return *std::move(found);
+  for (const HostAddress& host : found->value()) {
+    if (host.is_local) continue;
+    return Error{
+        ErrorCode::kInvalidArgument,
+        "host " + host.host + " (" + host.address + ") is not this machine"}
+        .WithHint("this hvdrun starts workers on this machine only");
+  }
+  return *std::move(found);
+}
+
+LogLevel Threshold(const Settings& settings) {
+  if (settings.log_level) return *settings.log_level;
+  return settings.verbose ? LogLevel::kInfo : LogLevel::kWarning;
+}
+
+// Files that hold the outcome; empty where none was asked for.
+struct OutcomeFiles {
+  std::optional<OutputFile> report;
+  std::optional<OutputFile> result;
+};
+
+Result<OutcomeFiles> PrepareFiles(const Settings& settings) {
+  OutcomeFiles files;
+  const auto prepare = [](const std::string& path, const char* flag,
+                          std::optional<OutputFile>& file) -> Status {
+    if (path.empty()) return Done{};
+    Result<OutputFile> prepared = OutputFile::Prepare(path);
+    if (!prepared.ok()) return std::move(prepared).error().Wrap(flag);
+    file = std::move(prepared).value();
+    return Done{};
+  };
+  Status report = prepare(settings.report_file, "--report", files.report);
+  if (!report.ok()) return std::move(report).error();
+  Status result = prepare(settings.result_file, "--result-file", files.result);
+  if (!result.ok()) return std::move(result).error();
+  return files;
+}
+
+class Hvdrun {
+ public:
+  Hvdrun(const Settings& settings, const EnvList& env, const sigset_t& handled)
+      : settings_(settings),
+        env_(env),
+        signals_(loop_, handled, [this](int signo) { OnSignal(signo); }) {}
+
+  Result<int> Run() {
+    Result<std::vector<HostAddress>> hosts =
+        LookUpLocalHosts(loop_, settings_, router_);
+    if (!hosts.ok()) return std::move(hosts).error();
+    std::vector<std::string> notes = settings_.notes;
+    JobPlan plan = MakeJobPlan(
+        settings_, env_, CurrentDirectory(), hosts.value(),
+        {ToHex(RandomBytes(kIdBytes)), ToHex(RandomBytes(kKeyBytes))}, notes);
+    const World world = FirstWorld(settings_);
+    Status limits = CheckExecLimits(plan, world);
+    if (!limits.ok()) return std::move(limits).error();
+    if (settings_.mode == RunMode::kDryRun) {
+      for (const std::string& note : notes) {
+        WriteStderr("hvdrun: note: " + note + '\n');
+      }
+      WriteStdout(DryRunText({settings_.hosts, world,
+                              MakeWorkerEnvs(plan.env, world, plan.user_env),
+                              settings_.command}));
+      return 0;
+    }
+    return Launch(std::move(plan), notes);
+  }
+
+ private:
+  void OnSignal(int signo) {
+    router_.last = signo;
+    if (router_.handle) router_.handle(signo);
+  }
+
+  Result<int> Launch(JobPlan plan, const std::vector<std::string>& notes) {
+    Result<std::string> keeper = KeeperPath();
+    if (!keeper.ok()) return std::move(keeper).error();
+    Result<OutcomeFiles> files = PrepareFiles(settings_);
+    if (!files.ok()) return std::move(files).error();
+    Result<rlimit> user_limit = RaiseDescriptorLimit(
+        DescriptorsFor(settings_.np, !settings_.output_dir.empty()));
+    if (!user_limit.ok()) return std::move(user_limit).error();
+    Result<HeldPort> master = HeldPort::Bind(plan.env.master_address);
+    if (!master.ok()) return std::move(master).error();
+    plan.env.master_port = master.value().port();
+
+    Result<std::unique_ptr<OutputMux>> output =
+        OutputMux::Start(loop_, MakeOutputOptions(settings_), {});
+    if (!output.ok()) return std::move(output).error();
+    output.value()->ShowWorkers(settings_.driver_log == DriverLog::kAll);
+    Logger logger(Threshold(settings_), [&](std::string_view line) {
+      output.value()->PrintLine(line);
+    });
+    for (const std::string& note : notes) {
+      output.value()->PrintLine("hvdrun: note: " + note);
+    }
+
+    JobRun run(loop_, plan, *output.value(), logger);
+    RendezvousOptions rendezvous;
+    rendezvous.job_key = FromHex(plan.env.job_key_hex).value();
+    Result<std::unique_ptr<RendezvousServer>> server =
+        RendezvousServer::Listen(loop_, rendezvous, run.rendezvous_handlers());
+    if (!server.ok()) return std::move(server).error();
+    plan.env.rendezvous_port = server.value()->port();
+    Result<std::unique_ptr<LocalLauncher>> launcher = LocalLauncher::Start(
+        loop_,
+        {.keeper_path = keeper.value(),
+         .lifeline_grace = settings_.stop_grace,
+         .worker_nofile =
+             FdLimit{user_limit.value().rlim_cur, user_limit.value().rlim_max}},
+        run.launcher_handlers());
+    if (!launcher.ok()) return std::move(launcher).error();
+    FixedDiscovery discovery(loop_, settings_.hosts);
+
+    router_.handle = [&](int signo) { run.OnSignal(signo); };
+    const JobEnd end = run.Run(*launcher.value(), *server.value(), discovery);
+    return Finish(end, files.value(), *output.value());
+  }
+
+  int Finish(const JobEnd& end, const OutcomeFiles& files, OutputMux& output) {
+    const bool told_to_stop = end.outcome.verdict == Verdict::kSignalled ||
+                              end.outcome.verdict == Verdict::kTimedOut;
+    const Reader reader = told_to_stop ? Reader::kInTheWay : Reader::kWaitedFor;
+    bool interrupted = false;
+    router_.handle = [&](int signo) {
+      interrupted = interrupted || EndsAProgram(signo);
+    };
+    FlushOutput(loop_, output, reader, [&] { return interrupted; });
+    const JobReport report{end.outcome, settings_.command,
+                           end.first_failure_stderr, end.first_failure_log};
+    WriteFiles(files, end, report, output);
+    for (const std::string& line : ReportLines(report)) {
+      output.PrintLine("hvdrun: " + line);
+    }
+    FlushOutput(loop_, output, reader, [&] { return interrupted; });
+    router_.handle = nullptr;
+    return ExitCodeOf(end.outcome);
+  }
+
+  static void WriteFiles(const OutcomeFiles& files, const JobEnd& end,
+                         const JobReport& report, OutputMux& output) {
+    const auto write = [&](const OutputFile& file, std::string_view bytes) {
+      const Status written = file.Write(bytes);
+      if (!written.ok()) {
+        output.PrintLine("hvdrun: error: " + written.error().message());
+      }
+    };
+    if (files.report) write(*files.report, ReportJson(report));
+    if (files.result && end.result &&
+        end.outcome.verdict == Verdict::kSucceeded) {
+      write(*files.result, *end.result);
+    }
+  }
+
+  const Settings& settings_;
+  const EnvList& env_;
+  EventLoop loop_;
+  SignalRouter router_;
+  SignalSource signals_;
+};
+
+}  // namespace
+
+int RunHvdrun(const Settings& settings, const EnvList& user_env,
+              const sigset_t& handled) {
+  Result<int> code = Hvdrun(settings, user_env, handled).Run();
+  if (code.ok()) return code.value();
+  PrintError(code.error());
+  return kExitOwnFault;
+}
+
+}  // namespace hvd

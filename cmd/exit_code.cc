@@ -64,8 +64,8 @@ std::string ExitLine(const Outcome& outcome) {
                                        : outcome.reason);
 }
 
-std::string ExitLine(const Error& error) {
-  return Line(kExitOwnFault, error.message());
+std::string ExitLineOfRefusal() {
+  return Line(kExitOwnFault, "nothing was started");
 }
 
 }  // namespace hvd

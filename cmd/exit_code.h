@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
 #include "driver/outcome.h"
 
 namespace hvd {
@@ -27,7 +26,7 @@ int ExitCodeOf(const Outcome& outcome);
 
 // The last line on stderr: "exit code 7: rank 2 on a exited with code 7".
 std::string ExitLine(const Outcome& outcome);
-// The same when no job was ever begun: "exit code 125: <error>".
-std::string ExitLine(const Error& error);
+// The same below an error that was found before a job began.
+std::string ExitLineOfRefusal();  // "exit code 125: nothing was started"
 
 }  // namespace hvd

@@ -7,6 +7,7 @@
 #include "cmd/exit_code.h"
 #include "cmd/help_text.h"
 #include "cmd/install_paths.h"
+#include "cmd/refuse.h"
 #include "cmd/settings.h"
 #include "cmd/signals.h"
 #include "cmd/standard_streams.h"
@@ -19,10 +20,7 @@ namespace {
 int Main(const std::vector<std::string>& words, const EnvList& env,
          const sigset_t& handled) {
   const Result<Settings> settings = ParseSettings(words, env, ReadWholeFile);
-  if (!settings.ok()) {
-    PrintError(settings.error());
-    return kExitOwnFault;
-  }
+  if (!settings.ok()) return Refuse(settings.error());
   switch (settings.value().mode) {
     case RunMode::kHelp:
       WriteStdout(HelpText());

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <string>
 
 namespace hvd {
 namespace {
@@ -31,11 +30,5 @@ void OpenClosedStreams() {
 void WriteStdout(std::string_view text) { WriteAll(STDOUT_FILENO, text); }
 
 void WriteStderr(std::string_view text) { WriteAll(STDERR_FILENO, text); }
-
-void PrintError(const Error& error) {
-  std::string text = "hvdrun: error: " + error.message() + '\n';
-  if (!error.hint().empty()) text += "hvdrun: hint: " + error.hint() + '\n';
-  WriteStderr(text);
-}
 
 }  // namespace hvd

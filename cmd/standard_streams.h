@@ -3,8 +3,6 @@
 
 #include <string_view>
 
-#include "base/result.h"
-
 namespace hvd {
 
 // Opens /dev/null for each of 0, 1 and 2 that is closed, so that no file of
@@ -15,8 +13,5 @@ void OpenClosedStreams();
 // During a job the output mux is the only one to write.
 void WriteStdout(std::string_view text);
 void WriteStderr(std::string_view text);
-
-// "hvdrun: error: ..." and, if there is one, "hvdrun: hint: ...".
-void PrintError(const Error& error);
 
 }  // namespace hvd

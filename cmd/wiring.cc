@@ -24,6 +24,7 @@
 #include "cmd/install_paths.h"
 #include "cmd/job_plan.h"
 #include "cmd/output_file.h"
+#include "cmd/refuse.h"
 #include "cmd/report.h"
 #include "cmd/run_job.h"
 #include "cmd/signals.h"
@@ -239,9 +240,7 @@ class Hvdrun {
 int RunHvdrun(const Settings& settings, const EnvList& user_env,
               const sigset_t& handled) {
   Result<int> code = Hvdrun(settings, user_env, handled).Run();
-  if (code.ok()) return code.value();
-  PrintError(code.error());
-  return kExitOwnFault;
+  return code.ok() ? code.value() : Refuse(code.error());
 }
 
 }  // namespace hvd

@@ -35,6 +35,7 @@ class Context {
  public:
   // Joins the world that `env` leads to, or a world of one if it leads nowhere.
   // The message says what was tried, for how long, and which flag matters.
+  // Takes the job's secrets out of this process's environment.
   static Result<std::unique_ptr<Context>> Join(const EnvList& env);
   // Leaves in order: the other ranks learn that this one went on purpose.
   virtual ~Context() = default;

@@ -56,7 +56,10 @@ void ThrowFailure(const Communicator& communicator, const Error& error) {
   if (const CommFailure* failure = communicator.failure()) {
     throw CommError(failure->rank, failure->text);
   }
-  throw std::invalid_argument("hvd: " + error.message());
+  if (error.code() == ErrorCode::kInvalidArgument) {
+    throw std::invalid_argument("hvd: " + error.message());
+  }
+  throw CommError(-1, error.message());
 }
 
 template <class Call>

@@ -127,7 +127,7 @@ def run_block(where, text, place, env):
 def main():
     case, root, build = sys.argv[1:]
     cases = {f.__name__: f for f in (links, folders, messages, commands)}
-    cases[case](pathlib.Path(root), pathlib.Path(build))
+    cases[case](pathlib.Path(root).resolve(), pathlib.Path(build).resolve())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 #include "launcher/output_mux.h"
 
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "launcher/output_pipe.h"
 #include "launcher/output_tag.h"
 
 namespace hvd {
@@ -224,6 +224,8 @@ void OutputMux::OnHeldTimer() {
   for (const auto& [id, worker] : workers_) {
     for (Stream& stream : worker->streams) {
       if (!stream.splitter.holds()) continue;
+      // The rest of the line may be there, and it is we who don't read.
+      if (BytesWaiting(stream.fd.get()) > 0) stream.held_since = now;
       if (now - stream.held_since >= kHoldTime) {
         ShowHeld(stream);
       } else {
@@ -266,10 +268,7 @@ void OutputMux::Drain(LaunchId id) {
 
 // No more than there is now: a grandchild may go on writing for ever.
 void OutputMux::DrainStream(Worker& worker, Stream& stream) {
-  int there = 0;
-  if (!stream.fd.valid()) return;
-  ::ioctl(stream.fd.get(), FIONREAD, &there);
-  auto left = static_cast<std::size_t>(std::max(there, 0));
+  std::size_t left = BytesWaiting(stream.fd.get());
   while (left > 0) {
     const ssize_t n = ::read(stream.fd.get(), read_buffer_.data(),
                              std::min(left, read_buffer_.size()));

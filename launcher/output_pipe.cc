@@ -1,7 +1,9 @@
 #include "launcher/output_pipe.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -23,6 +25,12 @@ Result<OutputPipe> MakeOutputPipe() {
   // Refused when the user has many large pipes: the default will do.
   (void)::fcntl(pipe.read_end.get(), F_SETPIPE_SZ, kPipeSize);
   return pipe;
+}
+
+std::size_t BytesWaiting(int read_fd) {
+  int there = 0;
+  ::ioctl(read_fd, FIONREAD, &there);
+  return static_cast<std::size_t>(std::max(there, 0));
 }
 
 }  // namespace hvd

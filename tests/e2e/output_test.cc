@@ -17,20 +17,29 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kRanks = 8;
-constexpr std::size_t kLinesEach = 50'000;
+constexpr int kLinesEach = 50'000;
 
 // Every line of every rank once, in the order that its rank wrote them.
 void CheckEveryLine(const std::string& out) {
-  CHECK(Lines(out).size() == kRanks * kLinesEach);
-  for (int rank = 0; rank < kRanks; ++rank) {
-    const auto lines = LinesOf(out, "[" + std::to_string(rank) + "]<stdout>:");
-    REQUIRE(lines.size() == kLinesEach);
-    std::size_t wrong = 0;
-    for (std::size_t i = 0; i < kLinesEach; ++i) {
-      if (lines[i] != std::to_string(i + 1)) ++wrong;
+  std::array<int, kRanks> seen{};
+  std::size_t wrong = 0;
+  for (const std::string& line : Lines(out)) {
+    const int rank = line.size() > 1 ? line[1] - '0' : -1;
+    if (rank < 0 || rank >= kRanks) {
+      ++wrong;
+      continue;
     }
-    CHECK(wrong == 0);
+    int& number = seen.at(static_cast<std::size_t>(rank));
+    const std::string expected =
+        '[' + std::to_string(rank) + "]<stdout>:" + std::to_string(number + 1);
+    if (line == expected) {
+      ++number;
+    } else {
+      ++wrong;
+    }
   }
+  CHECK(wrong == 0);
+  for (const int number : seen) CHECK(number == kLinesEach);
 }
 
 std::vector<std::string> ShellJob(const std::string& np,
@@ -212,28 +221,6 @@ TEST_CASE("hvdrun loses no line to a slow reader", "[e2e]") {
   const ProgramResult result = program.Wait();
   CHECK(result.status.ToShell() == 0);
   CheckEveryLine(result.out);
-}
-
-TEST_CASE("hvdrun stops a failed job in time when nobody reads its output",
-          "[e2e]") {
-  const std::string mark = UniqueMark();
-  TemporaryDirectory directory;
-  ProgramOptions unread;
-  unread.read_output = false;
-  Program program(ShellJob("3",
-                           R"([ $HOROVOD_RANK = 2 ] || exec yes "$1"
-                  until [ -e "$0/fail" ]; do sleep 0.02; done; exit 7)",
-                           {directory.path(), mark}),
-                  unread);
-  const auto workers = [&] {
-    std::size_t found = ProcessesWith(mark).size();
-    return found > 0 ? found - 1 : 0;  // without hvdrun
-  };
-  REQUIRE(program.WaitUntil([&] { return workers() >= 3; }, 10s));
-  directory.Write("fail", "");
-  CHECK(program.WaitUntil([&] { return workers() == 0; }, 5s));
-  program.ReadOutput();
-  CHECK(program.Wait().status.ToShell() == 7);
 }
 
 TEST_CASE("hvdrun goes on when its stdout is closed by the reader", "[e2e]") {

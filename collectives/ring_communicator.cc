@@ -1,7 +1,6 @@
 #include "collectives/ring_communicator.h"
 
 #include <poll.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -25,12 +24,6 @@ constexpr Duration kVerdictLimit{2000};
 // silent one's right neighbour names it first.
 Duration Stagger(Duration timeout) {
   return std::clamp<Duration>(timeout / 20, Duration{10}, Duration{1000});
-}
-
-void Pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
 }
 
 std::byte* At(void* data, std::size_t bytes) {
@@ -191,25 +184,22 @@ Status RingCommunicator::Run(bool starts_with_call) {
   RingFlow run(flow_, *right_, *left_);
   Patience patience(timeout_);
   left_entered_ = !starts_with_call;
-  for (int looks = 0; !run.done();) {
+  Looking looking(wait_);
+  while (!run.done()) {
     const Result<bool> moved = Move(run);
     if (!moved.ok()) return AwaitVerdict();  // the watch knows who, and why
     if (!left_entered_ && run.pieces_received() > 0) {
       if (Status s = CheckCall(); !s.ok()) return s;
     }
     if (moved.value()) {
-      looks = 0;
+      looking = Looking(wait_);
       continue;
     }
     if (std::optional<Status> ended = Ended()) return *std::move(ended);
-    if (looks == 0) patience.Restart(SteadyClock().Now());
-    if (looks++ < wait_.spins) {
-      Pause();
-    } else if (looks <= wait_.spins + wait_.yields) {
-      ::sched_yield();
-    } else if (Status s = Sleep(run, patience); !s.ok()) {
-      return s;
-    }
+    const Instant now = SteadyClock().Now();
+    if (looking.first()) patience.Restart(now);
+    if (looking.Again(now)) continue;
+    if (Status s = Sleep(run, patience); !s.ok()) return s;
   }
   return Done{};
 }

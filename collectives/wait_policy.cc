@@ -3,6 +3,28 @@
 #include <sched.h>
 
 namespace hvd {
+namespace {
+
+void Pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+bool Looking::Again(Instant now) {
+  if (!began_) since_ = now;
+  began_ = true;
+  if (now - since_ < policy_.spin) {
+    Pause();
+    return true;
+  }
+  if (yields_left_ == 0) return false;
+  --yields_left_;
+  ::sched_yield();
+  return true;
+}
 
 int UsableCores() {
   cpu_set_t set;

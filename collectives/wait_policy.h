@@ -5,21 +5,45 @@
 // running.
 #pragma once
 
+#include <chrono>
+
+#include "base/clock.h"
+
 namespace hvd {
 
 struct WaitPolicy {
-  int spins = 0;   // looks with a pause instruction between them
-  int yields = 0;  // looks with sched_yield between them
+  std::chrono::microseconds spin{0};  // looking with pause instructions between
+  int yields = 0;                     // then, with sched_yield between
 };
 
-// Measured on 2 cores: a flag's round trip takes 0.1 to 0.5 us, 2000 pauses
-// about 30 us, a wake-up from sleep 10 to 15 us. A yield on a busy machine costs
-// whole time slices of the others, so there are few of them.
+// Measured on 2 cores: a flag's round trip takes 0.1 to 0.5 us, a wake-up from
+// sleep 10 to 15 us, so spinning longer than two of those gains nothing. A
+// yield on a busy machine costs whole time slices of the others, so there are
+// few.
 inline WaitPolicy ChooseWait(int ranks_here, int cores, bool all_shared) {
-  if (!all_shared) return {0, 1};  // each look at a socket is a system call
-  if (ranks_here <= cores) return {2000, 2};
-  return {0, 2};
+  using std::chrono::microseconds;
+  if (!all_shared) return {microseconds(0), 1};  // a look is a system call
+  if (ranks_here <= cores) return {microseconds(30), 2};
+  return {microseconds(0), 2};
 }
+
+// One wait, by a policy, up to the point where sleeping is due.
+class Looking {
+ public:
+  explicit Looking(const WaitPolicy& policy)
+      : policy_(policy), yields_left_(policy.yields) {}
+
+  // No look so far.
+  bool first() const { return !began_; }
+  // Pauses or yields before another look; false: sleep instead.
+  bool Again(Instant now);
+
+ private:
+  WaitPolicy policy_;
+  int yields_left_;
+  bool began_ = false;
+  Instant since_{};
+};
 
 // Cores this process may run on.
 int UsableCores();

@@ -32,12 +32,12 @@ namespace hvd {
 class LocalLauncher : public WorkerLauncher {
  public:
   struct Options {
-    std::string keeper_path;
+    std::string keeper_path = {};
     // Between TERM and KILL, for what is left when a worker has ended, when
     // this process is gone, or when the keeper is.
     Duration lifeline_grace{10'000};
     // RLIMIT_NOFILE as the user had it, if this process changed its own.
-    std::optional<FdLimit> worker_nofile;
+    std::optional<FdLimit> worker_nofile = {};
     // A direct child of this process that is no worker (a discovery script):
     // spared when the keeper is gone and its workers are stopped.
     std::function<bool(pid_t)> spare = {};

@@ -1,5 +1,7 @@
 #include "launcher/worker_spawn.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +11,7 @@
 #include <utility>
 
 #include "base/process.h"
+#include "base/unique_fd.h"
 #include "launcher/exec_limits.h"
 
 namespace hvd {
@@ -18,6 +21,17 @@ namespace {
 constexpr rlim_t kStackMargin = 64U << 10U;
 // The kernel takes 128 KiB of words (a quarter of this) under any limit.
 constexpr rlim_t kAlwaysEnough = 512U << 10U;
+
+// Milliseconds to wait for an exec that has begun to be done.
+constexpr int kMaxLooks = 200;
+
+// A new program's words are in place some instructions before its exec ends.
+bool IsExecDone(pid_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/cmdline";
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char first = 0;
+  return fd.valid() && ::read(fd.get(), &first, 1) == 1;
+}
 
 // Raises the soft stack limit while it lives, if `need` asks for it.
 class RaisedStackLimit {
@@ -29,6 +43,7 @@ class RaisedStackLimit {
     if (enough_) return;
     rlimit raised = original_;
     raised.rlim_cur = need;
+    raised_to_ = need;
     raised_ = ::setrlimit(RLIMIT_STACK, &raised) == 0;
     enough_ = raised_;
   }
@@ -40,12 +55,30 @@ class RaisedStackLimit {
 
   // False: the hard limit is too low.
   bool enough() const { return enough_; }
+  // The kernel writes the limit that an exec began with back at its very end,
+  // after the spawner has been let go: once set may be not enough.
   void GiveBackTo(pid_t pid) const {
-    if (raised_) ::prlimit(pid, RLIMIT_STACK, &original_, nullptr);
+    for (int i = 0; raised_ && i < kMaxLooks; ++i) {
+      const bool in_place = IsExecDone(pid);
+      Restore(pid);
+      ::poll(nullptr, 0, 1);
+      Restore(pid);
+      if (in_place) return;
+    }
   }
 
  private:
+  // A program that has changed its own limit by now keeps that.
+  void Restore(pid_t pid) const {
+    rlimit now{};
+    if (::prlimit(pid, RLIMIT_STACK, nullptr, &now) == 0 &&
+        now.rlim_cur == raised_to_) {
+      ::prlimit(pid, RLIMIT_STACK, &original_, nullptr);
+    }
+  }
+
   rlimit original_{};
+  rlim_t raised_to_ = 0;
   bool raised_ = false;
   bool enough_ = false;
 };

@@ -86,8 +86,8 @@ TEST_CASE("LineSplitter ends a piece at a newline, a carriage return or both",
 
 TEST_CASE("LineSplitter gives the same pieces wherever the bytes were cut",
           "[base]") {
-  const std::string text("one\ntwo\rthree\r\n\r\r\nfour\0five\n\xff\xe2\n\n",
-                         39);
+  const std::string text = std::string("one\ntwo\rthree\r\n\r\r\nfour") + '\0' +
+                           "five\n\xff\xe2\n\n";
   for (std::size_t first = 0; first <= text.size(); ++first) {
     for (std::size_t second = first; second <= text.size(); ++second) {
       Collector collector;

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
+#include <sstream>
 
 #include "base/hex.h"
 #include "base/random_bytes.h"
@@ -18,9 +18,12 @@
 namespace hvd::testing {
 namespace {
 
+// A process that ends meanwhile makes a read fail: what was read counts. (An
+// istreambuf_iterator would let the failure out as an exception.)
 std::string ReadAll(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
 }
 
 // The fields that stand behind the program's name, which may hold anything.

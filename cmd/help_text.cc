@@ -86,7 +86,7 @@ void AddGroup(std::string& out, FlagGroup group, std::string_view title) {
 }
 
 void AddExitCodes(std::string& out) {
-  constexpr std::size_t kCodeColumn = 16;
+  constexpr std::size_t kCodeColumn = 18;
   out += "\nExit code, by the first cause:\n";
   for (const ExitRule& rule : ExitRules()) {
     out.append("  ").append(rule.code);

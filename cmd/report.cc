@@ -10,7 +10,6 @@
 #include "base/seconds.h"
 #include "base/shell_quote.h"
 #include "cmd/exit_code.h"
-#include "cmd/version.h"
 #include "driver/explain.h"
 #include "driver/worker_registry.h"
 
@@ -178,7 +177,7 @@ std::vector<std::string> ReportLines(const JobReport& report) {
 std::string ReportJson(const JobReport& report) {
   const Outcome& outcome = report.outcome;
   const Timeline& t = outcome.timeline;
-  Json json = {{"hvdrun", Version()},
+  Json json = {{"hvdrun", report.version},
                {"command", report.command},
                {"verdict", ToText(outcome.verdict)},
                {"exit_code", ExitCodeOf(outcome)},

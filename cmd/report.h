@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cmd/version.h"
 #include "driver/outcome.h"
 
 namespace hvd {
@@ -15,6 +16,7 @@ struct JobReport {
   std::vector<std::string> command;
   std::string first_failure_stderr;  // its last lines; may be empty
   std::string first_failure_log;     // path of its stderr file; empty: none
+  std::string version = std::string(Version());
 };
 
 // Lines for stderr, without the program's name in front: the first failure once

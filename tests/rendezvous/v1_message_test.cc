@@ -1,0 +1,89 @@
+#include "rendezvous/v1_message.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+namespace hvd {
+namespace {
+
+const Endpoint kEndpoint{"127.0.0.2", 65535, "hvd-x-\"quoted\"", "host key"};
+
+}  // namespace
+
+TEST_CASE("a worker's name is read back, slashes in the host included",
+          "[rendezvous]") {
+  for (const WorkerId& worker : std::vector<WorkerId>{
+           {"a", 0}, {"node-3.example.org", 12}, {"odd/name", 1}}) {
+    CHECK(ParseWorkerId(ToString(worker)) == worker);
+  }
+  for (const char* bad : {"", "a", "/0", "a/", "a/-1", "a/1x", "a/ 1",
+                          "a/2147483648", "a/99999999999999999999"}) {
+    INFO(bad);
+    CHECK_FALSE(ParseWorkerId(bad));
+  }
+}
+
+TEST_CASE("a world request survives the way", "[rendezvous]") {
+  const auto read =
+      ParseWorldRequest(FormatWorldRequest({Epoch{~0ULL}, kEndpoint}));
+  REQUIRE(read);
+  CHECK(read->after == Epoch{~0ULL});
+  CHECK(read->endpoint == kEndpoint);
+}
+
+TEST_CASE("a world request that does not fit is refused", "[rendezvous]") {
+  const std::string tail =
+      R"("endpoint":{"address":"a","port":1,"local_name":"","host_key":""}})";
+  REQUIRE(ParseWorldRequest(R"({"after":0,)" + tail));
+  // Fields of a later version are none of our business.
+  CHECK(ParseWorldRequest(R"({"later":[],"after":0,)" + tail));
+  for (const std::string& bad : std::vector<std::string>{
+           "", "null", "[]", "{}", "{\"after\":0}", R"({"after":-1,)" + tail,
+           R"({"after":"0",)" + tail, R"({"after":0.5,)" + tail,
+           R"({"after":0,"endpoint":7})",
+           R"({"after":0,"endpoint":{"address":"a","port":65536,)"
+           R"("local_name":"","host_key":""}})",
+           R"({"after":0,"endpoint":{"address":1,"port":1,)"
+           R"("local_name":"","host_key":""}})",
+           R"({"after":0,)" + tail + "trailing", std::string(10'000, '['),
+           "\x80\x02}q"}) {
+    INFO(bad);
+    CHECK_FALSE(ParseWorldRequest(bad));
+  }
+}
+
+TEST_CASE("a world survives the way", "[rendezvous]") {
+  const World world{Epoch{3}, {{"a", 0}, {"b", 7}}};
+  const std::vector<Endpoint> endpoints = {kEndpoint, {"::1", 1, "", ""}};
+  const auto read = ParseWorldAnswer(FormatWorldAnswer(world, endpoints));
+  REQUIRE(read);
+  CHECK(read->world == world);
+  CHECK(read->endpoints == endpoints);
+  CHECK_FALSE(ParseWorldAnswer(R"({"epoch":1})"));
+  CHECK_FALSE(ParseWorldAnswer(R"({"epoch":1,"members":[{"host":"a"}]})"));
+  CHECK_FALSE(ParseWorldAnswer(R"({"epoch":1,"members":[7]})"));
+}
+
+TEST_CASE("a notice survives the way, broken UTF-8 as a replacement",
+          "[rendezvous]") {
+  const WorldNotice notice{2, "rank 2: \"quoted\"\n"};
+  CHECK(ParseNotice(FormatNotice(notice)) == notice);
+  const WorldNotice nobody{std::nullopt, "x"};
+  CHECK(ParseNotice(FormatNotice(nobody)) == nobody);
+  CHECK(ParseNotice(FormatNotice({1, "\xff!"}))->text == "\xef\xbf\xbd!");
+  CHECK_FALSE(ParseNotice(R"({"lost_rank":1})"));
+}
+
+TEST_CASE("a notice's target carries its epoch", "[rendezvous]") {
+  CHECK(FormatNoticeTarget(Epoch{12}) == "/v1/notice?epoch=12");
+  CHECK(ParseNoticeTarget("/v1/notice?epoch=12") == Epoch{12});
+  for (const char* bad :
+       {"/v1/notice", "/v1/notice?epoch=", "/v1/notice?epoch=-1",
+        "/v1/notice?epoch=1&x=2", "/v1/noticed?epoch=1", "/v1/log?epoch=1"}) {
+    INFO(bad);
+    CHECK_FALSE(ParseNoticeTarget(bad));
+  }
+}
+
+}  // namespace hvd

@@ -23,10 +23,9 @@ class Patience {
 
   // Something moved, or the wait begins.
   void Restart(Instant now) { since_ = now; }
-  // How long to sleep next; nullopt: `limit` + `extra` has passed.
-  std::optional<Duration> NextSlice(Instant now, Duration extra) const {
-    const auto left =
-        std::chrono::ceil<Duration>(since_ + limit_ + extra - now);
+  // How long to sleep next; nullopt: `limit` has passed.
+  std::optional<Duration> NextSlice(Instant now) const {
+    const auto left = std::chrono::ceil<Duration>(since_ + limit_ - now);
     if (left.count() <= 0) return std::nullopt;
     return std::min(left, kSlice);
   }

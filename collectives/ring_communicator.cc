@@ -19,13 +19,6 @@ namespace {
 // verdict, which needs RingVerdict::kElection and a few hops.
 constexpr Duration kVerdictLimit{2000};
 
-// Between two ranks that wait for the same silent one, each has received one
-// piece more than the one before it: that much later it speaks, so that the
-// silent one's right neighbour names it first.
-Duration Stagger(Duration timeout) {
-  return std::clamp<Duration>(timeout / 20, Duration{10}, Duration{1000});
-}
-
 std::byte* At(void* data, std::size_t bytes) {
   return static_cast<std::byte*>(data) + bytes;
 }
@@ -152,6 +145,7 @@ Status RingCommunicator::Enter(CallHeader call) {
   if (std::optional<Status> ended = Ended()) return *std::move(ended);
   call_ = call;
   call_.operation = completed_ + 1;
+  watch_.Enter(call_.operation);
   return Done{};
 }
 
@@ -199,7 +193,7 @@ Status RingCommunicator::Run(bool starts_with_call) {
     const Instant now = SteadyClock().Now();
     if (looking.first()) patience.Restart(now);
     if (looking.Again(now)) continue;
-    if (Status s = Sleep(run, patience); !s.ok()) return s;
+    Sleep(run, patience);
   }
   return Done{};
 }
@@ -221,12 +215,16 @@ Status RingCommunicator::CheckCall() {
   return AwaitVerdict();
 }
 
-Status RingCommunicator::Sleep(const RingFlow& run, Patience& patience) {
+void RingCommunicator::Sleep(const RingFlow& run, Patience& patience) {
   const Instant before = SteadyClock().Now();
-  const auto pieces = static_cast<Duration::rep>(run.pieces_received());
-  const std::optional<Duration> slice =
-      patience.NextSlice(before, pieces * Stagger(timeout_));
-  if (!slice) return Silence(run);
+  const std::optional<Duration> slice = patience.NextSlice(before);
+  if (!slice) {
+    // The verdict rings the doorbell; if the silent one goes on instead, so
+    // does this.
+    Inquire(run);
+    patience.Restart(before);
+    return;
+  }
   std::array<pollfd, 3> fds{pollfd{doorbell_.fd(), POLLIN, 0}, pollfd{-1, 0, 0},
                             pollfd{-1, 0, 0}};
   bool ready = false;
@@ -244,26 +242,15 @@ Status RingCommunicator::Sleep(const RingFlow& run, Patience& patience) {
   }
   left_->Disarm();
   right_->Disarm();
-  return Done{};
 }
 
 // Who has everything and cannot send waits for the right one; else the left one
-// has not sent.
-Status RingCommunicator::Silence(const RingFlow& run) {
-  const int silent =
-      run.all_received() ? RightOf(rank_, size_) : LeftOf(rank_, size_);
-  const std::string what = "operation " + std::to_string(call_.operation) +
-                           " (" + Describe(call_) + ") within " +
-                           SecondsText(timeout_) + ", --collective-timeout";
-  const std::string verb =
-      left_entered_ ? " fell silent in " : " has not entered ";
-  return Fail({silent, ErrorCode::kTimeout,
-               "rank " + std::to_string(silent) + verb + what});
-}
-
-Status RingCommunicator::Fail(CommFailure failure) {
-  watch_.Declare(std::move(failure));
-  return AwaitVerdict();
+// has not sent. Either may itself wait for another: the watch asks around.
+void RingCommunicator::Inquire(const RingFlow& run) {
+  watch_.Inquire(
+      run.all_received() ? RightOf(rank_, size_) : LeftOf(rank_, size_),
+      "operation " + std::to_string(call_.operation) + " (" + Describe(call_) +
+          ") within " + SecondsText(timeout_) + ", --collective-timeout");
 }
 
 Status RingCommunicator::AwaitVerdict() {

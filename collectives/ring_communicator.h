@@ -61,8 +61,8 @@ class RingCommunicator : public Communicator {
   Status Run(bool starts_with_call);
   Result<bool> Move(RingFlow& run);
   Status CheckCall();
-  Status Sleep(const RingFlow& run, Patience& patience);
-  Status Silence(const RingFlow& run);
+  void Sleep(const RingFlow& run, Patience& patience);
+  void Inquire(const RingFlow& run);
   Status Fail(CommFailure failure);
   Status AwaitVerdict();
   std::optional<Status> Ended();

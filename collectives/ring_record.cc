@@ -19,7 +19,7 @@ struct Frame {
 static_assert(sizeof(Frame) == 24);
 
 constexpr auto kLastKind =
-    static_cast<std::uint8_t>(RingRecord::Kind::kGoodbye);
+    static_cast<std::uint8_t>(RingRecord::Kind::kPresent);
 constexpr auto kLastCode = static_cast<std::uint8_t>(ErrorCode::kInternal);
 
 }  // namespace

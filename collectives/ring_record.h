@@ -20,6 +20,9 @@ struct RingRecord {
     kProposal,  // `origin` has seen `failure`; goes round once
     kVerdict,   // `failure` is why this world is dead; to everybody
     kGoodbye,   // `origin` has left after `operations` of them
+    kInquiry,   // `origin` waits in vain and asks who is there
+    kPresent,   // `origin` is there, has entered `operations` of them, and
+                // answers the inquiry of `failure.rank`
   };
   Kind kind = Kind::kVerdict;
   int origin = 0;

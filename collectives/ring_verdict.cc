@@ -7,6 +7,13 @@
 #include "collectives/ring_schedule.h"
 
 namespace hvd {
+namespace {
+
+Side Opposite(Side side) {
+  return side == Side::kLeft ? Side::kRight : Side::kLeft;
+}
+
+}  // namespace
 
 int RingVerdict::Neighbour(Side side) const {
   switch (side) {
@@ -20,6 +27,11 @@ int RingVerdict::Neighbour(Side side) const {
 
 void RingVerdict::Send(Side to, const RingRecord& record) {
   outgoing_.push_back({to, record});
+}
+
+void RingVerdict::SendBoth(const RingRecord& record) {
+  Send(Side::kLeft, record);
+  Send(Side::kRight, record);
 }
 
 void RingVerdict::Propose(CommFailure failure, Instant now) {
@@ -40,8 +52,7 @@ void RingVerdict::Declare(CommFailure failure) {
                           .origin = rank_,
                           .operations = 0,
                           .failure = *verdict_};
-  Send(Side::kLeft, record);
-  Send(Side::kRight, record);
+  SendBoth(record);
 }
 
 void RingVerdict::Leave(std::uint64_t operations) {
@@ -50,8 +61,7 @@ void RingVerdict::Leave(std::uint64_t operations) {
                           .origin = rank_,
                           .operations = operations,
                           .failure = {}};
-  Send(Side::kLeft, record);
-  Send(Side::kRight, record);
+  SendBoth(record);
 }
 
 void RingVerdict::OnRecord(Side from, RingRecord record, Instant now) {
@@ -66,6 +76,10 @@ void RingVerdict::OnRecord(Side from, RingRecord record, Instant now) {
       return Declare(std::move(record.failure));
     case RingRecord::Kind::kGoodbye:
       return OnGoodbye(from, record);
+    case RingRecord::Kind::kInquiry:
+      return OnInquiry(from, record, now);
+    case RingRecord::Kind::kPresent:
+      return OnPresent(from, record);
   }
   HVD_CHECK(false);
 }
@@ -80,7 +94,63 @@ void RingVerdict::OnProposal(RingRecord record, Instant now) {
 void RingVerdict::OnGoodbye(Side from, const RingRecord& record) {
   if (record.origin == rank_) return;
   if (!departed_.emplace(record.origin, record.operations).second) return;
-  Send(from == Side::kLeft ? Side::kRight : Side::kLeft, record);
+  Send(Opposite(from), record);
+}
+
+void RingVerdict::Inquire(int suspect, std::string missed, Instant now) {
+  if (verdict_ || best_ || inquiry_) return;
+  inquiry_ = Inquiry{
+      rank_, now + kInquiry, suspect, std::move(missed), {{rank_, entered_}}};
+  SendBoth({.kind = RingRecord::Kind::kInquiry,
+            .origin = rank_,
+            .operations = 0,
+            .failure = {}});
+}
+
+void RingVerdict::OnInquiry(Side from, const RingRecord& record, Instant now) {
+  if (inquiry_ && inquiry_->origin <= record.origin) return;
+  // Twice the time: its origin concludes, unless it dies over it.
+  inquiry_ =
+      Inquiry{record.origin, now + 2 * kInquiry, 0, "", {{rank_, entered_}}};
+  Send(Opposite(from), record);
+  SendBoth({.kind = RingRecord::Kind::kPresent,
+            .origin = rank_,
+            .operations = entered_,
+            .failure = {record.origin, ErrorCode::kTimeout, ""}});
+}
+
+void RingVerdict::OnPresent(Side from, const RingRecord& record) {
+  if (!inquiry_ || inquiry_->origin != record.failure.rank) return;
+  if (!inquiry_->present.emplace(record.origin, record.operations).second) {
+    return;
+  }
+  Send(Opposite(from), record);
+}
+
+// Everybody who could answer the inquiry of this rank has.
+void RingVerdict::Conclude() {
+  int silent = inquiry_->suspect;
+  bool entered = true;
+  std::uint64_t fewest = entered_;
+  for (int rank = 0; rank < size_; ++rank) {
+    if (departed_.count(rank) != 0)
+      continue;  // it finished what this waits for
+    const auto found = inquiry_->present.find(rank);
+    if (found == inquiry_->present.end()) {
+      silent = rank;
+      entered = true;  // as far as anybody knows
+      break;
+    }
+    if (found->second < fewest) {
+      silent = rank;
+      entered = false;
+      fewest = found->second;
+    }
+  }
+  Declare({silent, ErrorCode::kTimeout,
+           "rank " + std::to_string(silent) +
+               (entered ? " fell silent in " : " has not entered ") +
+               inquiry_->missed});
 }
 
 void RingVerdict::OnGone(Side side) {
@@ -93,11 +163,17 @@ void RingVerdict::OnGone(Side side) {
 
 void RingVerdict::OnTime(Instant now) {
   if (!verdict_ && best_ && now >= election_ends_) Declare(best_->failure);
+  if (verdict_ || !inquiry_ || now < inquiry_->ends) return;
+  if (inquiry_->origin == rank_) return Conclude();
+  inquiry_.reset();
 }
 
 std::optional<Instant> RingVerdict::NextDeadline() const {
-  if (verdict_ || !best_) return std::nullopt;
-  return election_ends_;
+  if (verdict_) return std::nullopt;
+  std::optional<Instant> next;
+  if (best_) next = election_ends_;
+  if (inquiry_ && (!next || inquiry_->ends < *next)) next = inquiry_->ends;
+  return next;
 }
 
 std::optional<std::pair<int, std::uint64_t>> RingVerdict::first_departure()

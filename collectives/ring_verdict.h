@@ -12,12 +12,19 @@
 // verdict. If none does in time, because the ring is broken or a rank stands
 // still, the best one seen becomes it.
 //
+// A rank that waits in vain knows that some rank is silent, not which: its own
+// neighbour may wait as well. It asks all; the one that does not answer is
+// stopped, and if all answer, the one that has entered the fewest operations
+// holds up the others. Of two inquiries that of the lower rank goes on.
+//
 // One thread at a time.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -32,6 +39,8 @@ class RingVerdict {
  public:
   // How long a proposal may take to come home. A hop takes well under 1 ms.
   static constexpr Duration kElection{50};
+  // How long an answer to an inquiry may take.
+  static constexpr Duration kInquiry{50};
 
   struct Outgoing {
     Side to;
@@ -43,6 +52,12 @@ class RingVerdict {
   // Seen here: to be agreed upon, or certain.
   void Propose(CommFailure failure, Instant now);
   void Declare(CommFailure failure);
+  // This rank has waited in vain for rank `suspect`. `missed` follows "rank N
+  // has not entered ": the operation and the limit.
+  void Inquire(int suspect, std::string missed, Instant now);
+  // How many operations this rank has entered. To be kept up to date before
+  // records are fed.
+  void SetEntered(std::uint64_t operations) { entered_ = operations; }
   // This rank leaves in order, having finished `operations` of them.
   void Leave(std::uint64_t operations);
 
@@ -59,6 +74,8 @@ class RingVerdict {
   const std::optional<CommFailure>& verdict() const { return verdict_; }
   // A proposal is under way, so a verdict will come.
   bool pending() const { return best_.has_value(); }
+  // An inquiry is under way: waiting in vain need not be reported again.
+  bool inquiring() const { return inquiry_.has_value(); }
   // Of the ranks that left: the one that did so earliest, with its count of
   // finished operations.
   std::optional<std::pair<int, std::uint64_t>> first_departure() const;
@@ -66,6 +83,10 @@ class RingVerdict {
  private:
   void OnProposal(RingRecord record, Instant now);
   void OnGoodbye(Side from, const RingRecord& record);
+  void OnInquiry(Side from, const RingRecord& record, Instant now);
+  void OnPresent(Side from, const RingRecord& record);
+  void SendBoth(const RingRecord& record);
+  void Conclude();
   int Neighbour(Side side) const;
   void Send(Side to, const RingRecord& record);
 
@@ -75,6 +96,15 @@ class RingVerdict {
   std::optional<RingRecord> best_;  // of the proposals seen, own included
   bool proposed_ = false;           // by this rank
   Instant election_ends_{};         // while best_ is set
+  struct Inquiry {
+    int origin = 0;
+    Instant ends{};
+    int suspect = 0;                       // if this rank is the origin
+    std::string missed;                    // likewise
+    std::map<int, std::uint64_t> present;  // rank to operations entered
+  };
+  std::optional<Inquiry> inquiry_;
+  std::uint64_t entered_ = 0;
   std::map<int, std::uint64_t> departed_;  // rank to operations
   std::vector<Outgoing> outgoing_;
 };

@@ -58,6 +58,12 @@ void RingWatch::Declare(CommFailure failure) {
   Post([this, failure = std::move(failure)] { verdict_.Declare(failure); });
 }
 
+void RingWatch::Inquire(int suspect, std::string missed) {
+  Post([this, suspect, missed = std::move(missed)] {
+    verdict_.Inquire(suspect, missed, Now());
+  });
+}
+
 void RingWatch::Leave(std::uint64_t operations) {
   Post([this, operations] {
     verdict_.Leave(operations);
@@ -116,6 +122,7 @@ void RingWatch::WaitForEvents() {
     return;  // the time, or a debugger's stop
   }
   if (fds[0].revents != 0) wake_.Drain();
+  verdict_.SetEntered(entered_.load());
   // What a neighbour said is heard before its death is noticed.
   const bool left_ended = fds[2].revents != 0;
   const bool right_ended = fds[4].revents != 0;

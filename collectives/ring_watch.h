@@ -44,6 +44,9 @@ class RingWatch {
   // As RingVerdict's. They return at once; the verdict follows.
   void Propose(CommFailure failure);
   void Declare(CommFailure failure);
+  void Inquire(int suspect, std::string missed);
+  // This rank is in its `operation`-th call, or was last.
+  void Enter(std::uint64_t operation) { entered_.store(operation); }
   // Tells the neighbours; what happens afterwards is no longer watched.
   void Leave(std::uint64_t operations);
 
@@ -90,6 +93,7 @@ class RingWatch {
   Doorbell caller_;
   Doorbell wake_;
   std::atomic<bool> pending_{false};
+  std::atomic<std::uint64_t> entered_{0};
   std::atomic<bool> stop_{false};
   std::atomic<const CommFailure*> failure_{nullptr};  // null or &*published_
 

@@ -45,7 +45,8 @@ std::string ErrorLine(const Outcome& outcome) {
     return "error: " + outcome.reason;
   }
   std::string line = "error: " + Who(*failed) + ' ' + How(*failed->status);
-  if (failed->ended_at && failed->started_at) {
+  if (failed->ended_at && failed->started_at &&
+      *failed->ended_at > *failed->started_at) {
     line += " after " + SecondsText(*failed->ended_at - *failed->started_at);
   }
   return line;
@@ -77,6 +78,10 @@ std::string VictimText(const WorkerEnd& worker) {
 
 // "ranks 0-1 exited with code 1 when told to stop; rank 3 killed by hvdrun ..."
 std::string VictimsText(const Outcome& outcome) {
+  const bool any_started = std::any_of(
+      outcome.workers.begin(), outcome.workers.end(),
+      [](const WorkerEnd& worker) { return worker.pid.has_value(); });
+  if (!any_started) return "";
   std::vector<std::string> order;
   std::map<std::string, std::vector<int>> ranks;
   for (const WorkerEnd& worker : outcome.workers) {

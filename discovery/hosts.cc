@@ -59,7 +59,10 @@ Result<HostAndCount> SplitBracketed(std::string_view item) {
   }
   const std::string_view host = item.substr(1, close - 1);
   const std::string_view rest = item.substr(close + 1);
-  if (host.empty()) return Refuse("the host has no name");
+  if (host.find(':') == std::string_view::npos ||
+      host.find('[') != std::string_view::npos) {
+    return Refuse("brackets are for an IPv6 address");
+  }
   if (rest.empty()) return HostAndCount{host, std::nullopt};
   if (rest.front() != ':') {
     return Refuse("after the bracket comes \":slots\" or nothing");
@@ -98,6 +101,9 @@ Result<HostSlots> ParseHost(std::string_view item, int default_slots) {
 
 // "host", "host:2" or "host slots=2".
 Result<HostSlots> ParseHostfileLine(std::string_view line, int default_slots) {
+  if (line.find(',') != std::string_view::npos) {
+    return Refuse("one host a line, without commas");
+  }
   const std::size_t blank = std::min(line.find_first_of(kBlanks), line.size());
   const std::string_view extra = Trim(line.substr(blank));
   Result<HostSlots> host = ParseHost(line.substr(0, blank), default_slots);
@@ -132,11 +138,9 @@ Status Add(HostList& hosts, HostSlots host) {
   return Done{};
 }
 
-Error WithText(const Error& error, const std::string& where,
-               std::string_view text) {
-  return Error{error.code(),
-               where + ": " + error.message() + ": " + Quoted(text)}
-      .WithHint(error.hint());
+Error WithText(const Error& error, std::string_view text) {
+  return Error{error.code(), error.message() + ": " + Quoted(text)}.WithHint(
+      error.hint());
 }
 
 }  // namespace
@@ -149,9 +153,9 @@ Result<HostList> ParseHostList(std::string_view text, int default_slots) {
     text.remove_prefix(std::min(comma + 1, text.size()));
     if (item.empty()) continue;
     Result<HostSlots> host = ParseHost(item, default_slots);
-    if (!host.ok()) return WithText(host.error(), "host list", item);
+    if (!host.ok()) return WithText(host.error(), item);
     const Status added = Add(hosts, std::move(host).value());
-    if (!added.ok()) return WithText(added.error(), "host list", item);
+    if (!added.ok()) return WithText(added.error(), item);
   }
   return hosts;
 }
@@ -168,9 +172,9 @@ Result<HostList> ParseHostfile(std::string_view text, std::string_view name,
     if (line.empty()) continue;
     const std::string where = std::string(name) + ':' + std::to_string(number);
     Result<HostSlots> host = ParseHostfileLine(line, default_slots);
-    if (!host.ok()) return WithText(host.error(), where, Trim(whole));
+    if (!host.ok()) return WithText(host.error(), Trim(whole)).Wrap(where);
     const Status added = Add(hosts, std::move(host).value());
-    if (!added.ok()) return WithText(added.error(), where, Trim(whole));
+    if (!added.ok()) return WithText(added.error(), Trim(whole)).Wrap(where);
   }
   return hosts;
 }

@@ -201,8 +201,8 @@ void ElasticDriver::StartWorldIfSlots() {
 void ElasticDriver::Decide(Cause cause) {
   HVD_CHECK(state_ == State::kWaitingForSlots || state_ == State::kRunning);
   state_ = State::kStopping;
+  if (cause.verdict != Verdict::kSucceeded) timeline_.stopping = SinceBirth();
   cause_ = std::move(cause);
-  timeline_.stopping = SinceBirth();
   job_deadline_.reset();
 }
 

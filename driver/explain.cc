@@ -151,8 +151,8 @@ std::string Explain(Duration since, const Event& event,
   if (std::holds_alternative<Tick>(event) && actions.empty()) return "";
   std::string seconds = SecondsText(since);
   seconds.resize(seconds.size() - 2);  // without the unit
-  std::string text = "t=" + seconds + ' ' + ToText(event) + '\n';
-  for (const Action& action : actions) text += "  " + ToText(action) + '\n';
+  std::string text = "t=" + seconds + ' ' + ToText(event);
+  for (const Action& action : actions) text += "\n  " + ToText(action);
   return text;
 }
 

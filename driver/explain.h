@@ -20,7 +20,8 @@ std::string ToText(const Action& action);
 std::string ToText(Verdict verdict);
 
 // "t=1.500 exit launch=3 code=1" and the actions, each on a line below,
-// indented; empty for a Tick that changed nothing. `since`: the job's start.
+// indented, no newline at the end; empty for a Tick that changed nothing.
+// `since`: the job's start.
 std::string Explain(Duration since, const Event& event,
                     const std::vector<Action>& actions);
 

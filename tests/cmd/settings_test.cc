@@ -293,13 +293,13 @@ TEST_CASE("a command that looks like a host gets a hint about commas",
 
 TEST_CASE("a host without slots is an error that names it", "[cmd][unit]") {
   CHECK(ErrorOf({"-np", "1", "-H", "localhost:0", "true"}).message() ==
-        "-H: host list: slots must be 1 or more, got \"0\": \"localhost:0\"");
+        "-H: slots must be 1 or more, got \"0\": \"localhost:0\"");
 }
 
 TEST_CASE("an IPv6 host without brackets keeps its hint", "[cmd][unit]") {
   const Error error = ErrorOf({"-np", "1", "-H", "fd77::1", "true"});
   CHECK(error.message() ==
-        "-H: host list: an IPv6 address must be in brackets: \"fd77::1\"");
+        "-H: an IPv6 address must be in brackets: \"fd77::1\"");
   CHECK(error.hint().find("[fd77::1]:1") != std::string::npos);
 }
 

@@ -70,36 +70,39 @@ TEST_CASE("ParseHostList does not judge names", "[discovery][unit]") {
 TEST_CASE("ParseHostList names the item it refuses and why",
           "[discovery][unit]") {
   CHECK(ErrorOf(ParseHostList("a:1,localhost:0", 1)) ==
-        "host list: slots must be 1 or more, got \"0\": \"localhost:0\"");
+        "slots must be 1 or more, got \"0\": \"localhost:0\"");
   CHECK(ErrorOf(ParseHostList("a:-1", 1)) ==
-        "host list: slots must be 1 or more, got \"-1\": \"a:-1\"");
+        "slots must be 1 or more, got \"-1\": \"a:-1\"");
   CHECK(ErrorOf(ParseHostList("a:two", 1)) ==
-        "host list: slots must be 1 or more, got \"two\": \"a:two\"");
+        "slots must be 1 or more, got \"two\": \"a:two\"");
   CHECK(ErrorOf(ParseHostList("a:", 1)) ==
-        "host list: slots must be 1 or more, got \"\": \"a:\"");
+        "slots must be 1 or more, got \"\": \"a:\"");
   CHECK(ErrorOf(ParseHostList("a:65536", 1)) ==
-        "host list: slots must be 65535 or less, got \"65536\": \"a:65536\"");
+        "slots must be 65535 or less, got \"65536\": \"a:65536\"");
   CHECK(ErrorOf(ParseHostList("a:99999999999", 1)) ==
-        "host list: slots must be 65535 or less, got \"99999999999\": "
+        "slots must be 65535 or less, got \"99999999999\": "
         "\"a:99999999999\"");
-  CHECK(ErrorOf(ParseHostList(":2", 1)) ==
-        "host list: the host has no name: \":2\"");
+  CHECK(ErrorOf(ParseHostList(":2", 1)) == "the host has no name: \":2\"");
   CHECK(ErrorOf(ParseHostList("[::1", 1)) ==
-        "host list: the bracket of the address is not closed: \"[::1\"");
+        "the bracket of the address is not closed: \"[::1\"");
   CHECK(ErrorOf(ParseHostList("[]:1", 1)) ==
-        "host list: the host has no name: \"[]:1\"");
+        "brackets are for an IPv6 address: \"[]:1\"");
+  CHECK(ErrorOf(ParseHostList("[a]:1", 1)) ==
+        "brackets are for an IPv6 address: \"[a]:1\"");
+  CHECK(ErrorOf(ParseHostList("[[::1]:1", 1)) ==
+        "brackets are for an IPv6 address: \"[[::1]:1\"");
   CHECK(ErrorOf(ParseHostList("[::1]2", 1)) ==
-        "host list: after the bracket comes \":slots\" or nothing: "
+        "after the bracket comes \":slots\" or nothing: "
         "\"[::1]2\"");
   CHECK(ErrorOf(ParseHostList("a b:2", 1)) ==
-        "host list: a host has no blanks in it: \"a b:2\"");
+        "a host has no blanks in it: \"a b:2\"");
 }
 
 TEST_CASE("slots are bounded in all, not only for one host",
           "[discovery][unit]") {
   CHECK(ParseHostList("a:65535", 1).ok());
   CHECK(ErrorOf(ParseHostList("a:65535,b:1", 1)) ==
-        "host list: more than 65535 slots in all: \"b:1\"");
+        "more than 65535 slots in all: \"b:1\"");
   CHECK_FALSE(ParseHostList("a:65535,a:1", 1).ok());
 }
 
@@ -147,6 +150,8 @@ TEST_CASE("ParseHostfile names file, line and text of what it refuses",
         "hosts.txt:2: slots are given twice: \"b:2 slots=2\"");
   CHECK(refused("[::1]:2 slots=2") ==
         "hosts.txt:2: slots are given twice: \"[::1]:2 slots=2\"");
+  CHECK(refused("a:2,b:2") ==
+        "hosts.txt:2: one host a line, without commas: \"a:2,b:2\"");
   CHECK(refused("fd77::1 slots=2") ==
         "hosts.txt:2: an IPv6 address must be in brackets: "
         "\"fd77::1 slots=2\"");

@@ -43,13 +43,13 @@ TEST_CASE("Explain writes every action on one line", "[driver][unit]") {
 
 TEST_CASE("Explain puts the actions below their event", "[driver][unit]") {
   CHECK(Explain(1500ms, Event{SignalReceived{SIGINT}}, {Say{"a"}, Say{"b"}}) ==
-        "t=1.5 signal SIGINT\n  say: a\n  say: b\n");
+        "t=1.5 signal SIGINT\n  say: a\n  say: b");
 }
 
 TEST_CASE("Explain is silent about a tick that changed nothing",
           "[driver][unit]") {
   CHECK(Explain(1s, Event{Tick{}}, {}).empty());
-  CHECK(Explain(1s, Event{Tick{}}, {Say{"a"}}) == "t=1 tick\n  say: a\n");
+  CHECK(Explain(1s, Event{Tick{}}, {Say{"a"}}) == "t=1 tick\n  say: a");
 }
 
 }  // namespace hvd

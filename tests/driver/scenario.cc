@@ -149,9 +149,10 @@ class Replayer {
     const Instant now = Instant{} + at.value();
     while (!wake && driver_.NextDeadline() && *driver_.NextDeadline() < now) {
       const Instant tick = *driver_.NextDeadline();
-      const auto actions = driver_.On(Tick{}, tick);
-      out_ += Explain(std::chrono::duration_cast<Duration>(tick - Instant{}),
-                      Tick{}, actions);
+      const std::string text =
+          Explain(std::chrono::duration_cast<Duration>(tick - Instant{}),
+                  Tick{}, driver_.On(Tick{}, tick));
+      if (!text.empty()) out_ += text + '\n';
     }
     out_ += "t=" + line + '\n';
     for (const Action& action : driver_.On(event.value(), now)) {

@@ -99,7 +99,7 @@ struct RendezvousClient::Impl {
 
 Result<BlockingHttp::Answer> RendezvousClient::Impl::Exchange(
     const Request& request, Instant deadline) {
-  if (!FitsHeaderField(worker_text)) {
+  if (!FitsHeaderField(worker.host)) {
     return Error(ErrorCode::kInvalidArgument,
                  "host name \"" + worker.host + "\" cannot stand in a request");
   }

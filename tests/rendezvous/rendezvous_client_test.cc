@@ -1,11 +1,19 @@
 #include "rendezvous/rendezvous_client.h"
 
+#include <sys/socket.h>
+
+#include <array>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <future>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "base/unique_fd.h"
+#include "rendezvous/http_head.h"
+#include "rendezvous/socket_address.h"
 #include "served_job.h"
 
 using namespace std::chrono_literals;
@@ -18,6 +26,35 @@ using testing::In;
 using testing::kPatience;
 using testing::ServedJob;
 using testing::WorldOf;
+
+UniqueFd ListenOnLoopback() {
+  const auto address = ParseSocketAddress("127.0.0.1", 0);
+  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  REQUIRE(::bind(fd.get(), address->get(), address->size) == 0);
+  REQUIRE(::listen(fd.get(), 8) == 0);
+  return fd;
+}
+
+std::uint16_t PortOf(int fd) {
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  REQUIRE(::getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size) == 0);
+  return hvd::PortOf(bound);
+}
+
+void ReadHead(int fd) {
+  std::string head;
+  std::array<char, 4096> chunk{};
+  while (!HeadSize(head, 0)) {
+    const ssize_t n = ::recv(fd, chunk.data(), chunk.size(), 0);
+    if (n <= 0) return;
+    head.append(chunk.data(), static_cast<std::size_t>(n));
+  }
+}
+
+void Say(int fd, std::string_view text) {
+  ::send(fd, text.data(), text.size(), MSG_NOSIGNAL);
+}
 
 }  // namespace
 
@@ -87,6 +124,279 @@ TEST_CASE("a result of several MiB arrives whole", "[rendezvous][net]") {
   REQUIRE(job.results.size() == 1);
   CHECK(job.results[0].first == WorkerId{"a", 0});
   CHECK((job.results[0].second == bytes));
+}
+
+TEST_CASE("64 workers get their world with one request each",
+          "[rendezvous][net]") {
+  constexpr int kWorkers = 64;
+  ServedJob job;
+  job.server->Publish(WorldOf(1, kWorkers));
+  std::vector<std::unique_ptr<RendezvousClient>> clients;
+  std::vector<std::future<Result<Membership>>> waits;
+  for (int i = 0; i < kWorkers; ++i) {
+    clients.push_back(std::make_unique<RendezvousClient>(
+        RendezvousAddress{"127.0.0.1", job.server->port()}, ServedJob::kKey,
+        WorkerId{"a", i}));
+    waits.push_back(job.Start([client = clients.back().get(), i] {
+      return client->WaitWorld(Epoch{0},
+                               EndpointAt(static_cast<std::uint16_t>(i + 1)),
+                               In(kPatience));
+    }));
+  }
+  for (int i = 0; i < kWorkers; ++i) {
+    const auto world = job.Await(std::move(waits[static_cast<size_t>(i)]));
+    REQUIRE(world.ok());
+    CHECK(world.value().rank == i);
+    REQUIRE(world.value().endpoints.size() == kWorkers);
+    CHECK(world.value().endpoints[63] == EndpointAt(64));
+  }
+  CHECK(job.ready.size() == kWorkers);
+}
+
+TEST_CASE("survivors and a newcomer learn the next world",
+          "[rendezvous][net]") {
+  ServedJob job;
+  job.server->Publish(WorldOf(1, 1));
+  RendezvousClient survivor = job.Client({"a", 0});
+  RendezvousClient newcomer = job.Client({"b", 0});
+  REQUIRE(job.Run([&] {
+               return survivor.WaitWorld(Epoch{0}, EndpointAt(1),
+                                         In(kPatience));
+             })
+              .ok());
+  auto joining = job.Start([&] {
+    return newcomer.WaitWorld(Epoch{0}, EndpointAt(2), In(kPatience));
+  });
+  REQUIRE(job.Until([&] { return job.ready.size() == 2; }));
+  const World next{Epoch{2}, {{"a", 0}, {"b", 0}}};
+  job.server->Publish(next);
+  const auto notice =
+      job.Run([&] { return survivor.WaitNotice(Epoch{1}, In(kPatience)); });
+  REQUIRE(notice.ok());
+  CHECK(notice.value().lost_rank == -1);
+  CHECK(notice.value().text == "the world of epoch 1 was replaced by epoch 2");
+  const auto world = job.Run([&] {
+    return survivor.WaitWorld(Epoch{1}, EndpointAt(1), In(kPatience));
+  });
+  REQUIRE(world.ok());
+  CHECK(world.value().world == next);
+  const auto joined = job.Await(std::move(joining));
+  REQUIRE(joined.ok());
+  CHECK(joined.value().rank == 1);
+}
+
+TEST_CASE("a worker that is no member any more is told so",
+          "[rendezvous][net]") {
+  ServedJob job;
+  job.server->Publish(WorldOf(1, 1));
+  RendezvousClient client = job.Client({"a", 0});
+  REQUIRE(job.Run([&] {
+               return client.WaitWorld(Epoch{0}, EndpointAt(1), In(kPatience));
+             })
+              .ok());
+  job.server->Publish(WorldOf(2, 1, "b"));
+  const auto world = job.Run(
+      [&] { return client.WaitWorld(Epoch{1}, EndpointAt(1), In(kPatience)); });
+  REQUIRE_FALSE(world.ok());
+  CHECK(world.error().code() == ErrorCode::kNotFound);
+  CHECK(world.error().message() ==
+        "wait for the world: this worker is no member any more (status 410)");
+}
+
+TEST_CASE("a handler may publish the world that its worker waits for",
+          "[rendezvous][net]") {
+  EventLoop loop;
+  std::unique_ptr<RendezvousServer> server;
+  RendezvousOptions options;
+  options.job_key = ServedJob::kKey;
+  auto listening = RendezvousServer::Listen(
+      loop, options,
+      {.on_ready = [&](const WorkerId&,
+                       Epoch) { server->Publish(WorldOf(1, 1)); },
+       .on_log = [](const auto&, const auto&) {},
+       .on_result = [](const auto&, const auto&) {},
+       .on_refused = [](const auto&) {}});
+  REQUIRE(listening.ok());
+  server = std::move(listening).value();
+  RendezvousClient client({"127.0.0.1", server->port()}, ServedJob::kKey,
+                          {"a", 0});
+  auto waiting = std::async(std::launch::async, [&] {
+    return client.WaitWorld(Epoch{0}, EndpointAt(1), In(kPatience));
+  });
+  while (!ServedJob::IsReady(waiting)) {
+    loop.RunUntil([&] { return ServedJob::IsReady(waiting); }, 2ms);
+  }
+  CHECK(waiting.get().ok());
+}
+
+TEST_CASE("a worker with a wrong key hears of authentication",
+          "[rendezvous][net]") {
+  ServedJob job;
+  RendezvousClient client = job.Client({"a", 0}, "not the key");
+  const auto world = job.Run(
+      [&] { return client.WaitWorld(Epoch{0}, EndpointAt(1), In(kPatience)); });
+  REQUIRE_FALSE(world.ok());
+  CHECK(world.error().code() == ErrorCode::kInvalidArgument);
+  CHECK(world.error().message() ==
+        "wait for the world: authentication: hvdrun at 127.0.0.1:" +
+            std::to_string(job.server->port()) +
+            " refused this worker: authentication failed: the signature is "
+            "not made with this job's key");
+  CHECK(job.refused.size() == 1);
+  CHECK(job.ready.empty());
+}
+
+TEST_CASE("a server without the job's key is not believed",
+          "[rendezvous][net]") {
+  const UniqueFd listener = ListenOnLoopback();
+  std::jthread impostor([&] {
+    const UniqueFd socket(
+        ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    ReadHead(socket.get());
+    Say(socket.get(),
+        "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nHVD-Nonce: "
+        "00000000000000000000000000000000\r\n\r\n");
+    ReadHead(socket.get());
+    Say(socket.get(), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  });
+  RendezvousClient client({"127.0.0.1", PortOf(listener.get())},
+                          ServedJob::kKey, {"a", 0});
+  const Status status = client.Log("x", In(kPatience));
+  REQUIRE_FALSE(status.ok());
+  CHECK(status.error().code() == ErrorCode::kInvalidArgument);
+  CHECK(status.error().message().find("is not signed with this job's key") !=
+        std::string::npos);
+}
+
+TEST_CASE("a client waits no longer than its deadline", "[rendezvous][net]") {
+  ServedJob job;
+  job.server->Publish(WorldOf(1, 2));
+  RendezvousClient client = job.Client({"a", 0});
+  const Instant start = SteadyClock().Now();
+  const auto world = job.Run(
+      [&] { return client.WaitWorld(Epoch{0}, EndpointAt(1), In(100ms)); });
+  REQUIRE_FALSE(world.ok());
+  CHECK(world.error().code() == ErrorCode::kTimeout);
+  CHECK(SteadyClock().Now() - start >= 100ms);
+  // It is as good as new for the next call.
+  CHECK(job.Run([&] { return client.Log("x", In(kPatience)); }).ok());
+}
+
+TEST_CASE("a client says that nobody is there", "[rendezvous][net]") {
+  std::uint16_t port = 0;
+  {
+    const UniqueFd listener = ListenOnLoopback();
+    port = PortOf(listener.get());
+  }
+  RendezvousClient client({"127.0.0.1", port}, ServedJob::kKey, {"a", 0});
+  const Status status = client.Log("x", In(100ms));
+  REQUIRE_FALSE(status.ok());
+  CHECK(status.error().code() == ErrorCode::kUnavailable);
+  CHECK(status.error().message() ==
+        "log to hvdrun: hvdrun at 127.0.0.1:" + std::to_string(port) +
+            ": connect: Connection refused");
+}
+
+TEST_CASE("a client keeps trying until hvdrun can be reached",
+          "[rendezvous][net]") {
+  std::uint16_t port = 0;
+  {
+    const UniqueFd listener = ListenOnLoopback();
+    port = PortOf(listener.get());
+  }
+  RendezvousClient client({"127.0.0.1", port}, ServedJob::kKey, {"a", 0});
+  auto logging = std::async(std::launch::async,
+                            [&] { return client.Log("x", In(kPatience)); });
+  CHECK(logging.wait_for(100ms) == std::future_status::timeout);
+  ServedJob job({}, "127.0.0.1", port);
+  CHECK(job.Await(std::move(logging)).ok());
+  CHECK(job.logs.size() == 1);
+}
+
+TEST_CASE("a client whose idle connection was closed opens another",
+          "[rendezvous][net]") {
+  ServedJob job({.idle = 1ms});
+  RendezvousClient client = job.Client({"a", 0});
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(job.Run([&] { return client.Log("x", In(kPatience)); }).ok());
+    job.loop.RunUntil([] { return false; }, 600ms);  // a sweep passes
+  }
+  CHECK(job.logs.size() == 3);
+}
+
+TEST_CASE("an address that is none is not retried", "[rendezvous][net]") {
+  RendezvousClient client({"localhost", 1}, ServedJob::kKey, {"a", 0});
+  const Status status = client.Log("x", In(kPatience));
+  REQUIRE_FALSE(status.ok());
+  CHECK(status.error().code() == ErrorCode::kInvalidArgument);
+  CHECK(status.error().message() ==
+        "log to hvdrun: hvdrun at localhost:1: \"localhost\" is not an IP "
+        "address");
+}
+
+TEST_CASE("Cancel ends the call in progress and all later ones",
+          "[rendezvous][net]") {
+  ServedJob job;
+  job.server->Publish(WorldOf(1, 2));
+  RendezvousClient client = job.Client({"a", 0});
+  auto waiting = job.Start(
+      [&] { return client.WaitWorld(Epoch{0}, EndpointAt(1), In(kPatience)); });
+  REQUIRE(job.Until([&] { return job.ready.size() == 1; }));
+  client.Cancel();
+  const auto world = job.Await(std::move(waiting));
+  REQUIRE_FALSE(world.ok());
+  CHECK(world.error().code() == ErrorCode::kCancelled);
+  const Status later = job.Run([&] { return client.Log("x", In(kPatience)); });
+  REQUIRE_FALSE(later.ok());
+  CHECK(later.error().code() == ErrorCode::kCancelled);
+}
+
+TEST_CASE("Cancel ends the wait for a server that is not there",
+          "[rendezvous][net]") {
+  RendezvousClient client({"127.0.0.1", 1}, ServedJob::kKey, {"a", 0});
+  auto logging = std::async(std::launch::async,
+                            [&] { return client.Log("x", In(kPatience)); });
+  CHECK(logging.wait_for(30ms) == std::future_status::timeout);
+  client.Cancel();
+  const Status status = logging.get();
+  REQUIRE_FALSE(status.ok());
+  CHECK(status.error().code() == ErrorCode::kCancelled);
+}
+
+TEST_CASE("a long line is cut at a whole character and marked",
+          "[rendezvous][net]") {
+  ServedJob job;
+  RendezvousClient client = job.Client({"a", 0});
+  const std::string mark = " [cut: over 4000 bytes]";
+  // 3999 bytes and a character of three that does not fit.
+  const std::string text = std::string(3999, 'x') + "\xe2\x82\xac and more";
+  const std::string fits(4000, 'y');
+  const std::string no_utf8(5000, '\x80');
+  for (const std::string& line : {text, fits, no_utf8}) {
+    REQUIRE(job.Run([&] { return client.Log(line, In(kPatience)); }).ok());
+  }
+  REQUIRE(job.logs.size() == 3);
+  CHECK(job.logs[0].second == std::string(3999, 'x') + mark);
+  CHECK(job.logs[1].second == fits);
+  CHECK(job.logs[2].second == std::string(4000, '\x80') + mark);
+}
+
+TEST_CASE("a result over 64 MiB is refused at once", "[rendezvous][net]") {
+  RendezvousClient client({"127.0.0.1", 1}, ServedJob::kKey, {"a", 0});
+  const std::string bytes(RendezvousClient::kMaxResultBytes + 1, 'x');
+  const Status status = client.SetResult(bytes, In(kPatience));
+  REQUIRE_FALSE(status.ok());
+  CHECK(status.error().code() == ErrorCode::kInvalidArgument);
+}
+
+TEST_CASE("a host name that cannot stand in a request is refused",
+          "[rendezvous][net]") {
+  for (const char* host : {"", "a b", "a\r\nHVD-Worker: b/0"}) {
+    RendezvousClient client({"127.0.0.1", 1}, ServedJob::kKey, {host, 0});
+    const Status status = client.Log("x", In(kPatience));
+    REQUIRE_FALSE(status.ok());
+    CHECK(status.error().code() == ErrorCode::kInvalidArgument);
+  }
 }
 
 }  // namespace hvd

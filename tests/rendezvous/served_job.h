@@ -37,8 +37,10 @@ inline World WorldOf(std::uint64_t epoch, int count,
 class ServedJob {
  public:
   explicit ServedJob(HttpLimits limits = {},
-                     const std::string& address = "127.0.0.1") {
+                     const std::string& address = "127.0.0.1",
+                     std::uint16_t port = 0) {
     RendezvousOptions options;
+    options.port = port;
     options.bind_address = address;
     options.job_key = kKey;
     options.limits = limits;

@@ -1,0 +1,433 @@
+#include "rendezvous/rendezvous_server.h"
+
+#include <sys/resource.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "raw_peer.h"
+#include "served_job.h"
+
+using namespace std::chrono_literals;
+
+namespace hvd {
+namespace {
+
+using testing::In;
+using testing::kPatience;
+using testing::RawAnswer;
+using testing::RawPeer;
+using testing::ServedJob;
+using testing::WorldOf;
+
+const std::string kWorldBody =
+    R"({"after":0,"endpoint":{"address":"127.0.0.1","port":1,)"
+    R"("local_name":"","host_key":"k"}})";
+
+// The job is as good as ever: a worker can talk and was not heard before.
+void CheckUnharmed(ServedJob& job) {
+  CHECK(job.ready.empty());
+  CHECK(job.results.empty());
+  CHECK(job.logs.empty());
+  RendezvousClient client = job.Client({"a", 0});
+  CHECK(job.Run([&] { return client.Log("well", In(kPatience)); }).ok());
+}
+
+// Resident set in KiB.
+long ResidentKib() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+}  // namespace
+
+TEST_CASE("RendezvousServer says why it cannot listen", "[rendezvous][net]") {
+  EventLoop loop;
+  const auto listen = [&](const std::string& address, std::uint16_t port) {
+    RendezvousOptions options;
+    options.bind_address = address;
+    options.port = port;
+    return RendezvousServer::Listen(
+        loop, options,
+        {.on_ready = [](const auto&, Epoch) {},
+         .on_log = [](const auto&, const auto&) {},
+         .on_result = [](const auto&, const auto&) {},
+         .on_refused = [](const auto&) {}});
+  };
+  const auto first = listen("127.0.0.1", 0);
+  REQUIRE(first.ok());
+  const std::uint16_t port = first.value()->port();
+  const auto taken = listen("127.0.0.1", port);
+  REQUIRE_FALSE(taken.ok());
+  CHECK(taken.error().code() == ErrorCode::kUnavailable);
+  CHECK(taken.error().message() == "rendezvous: listen on 127.0.0.1 port " +
+                                       std::to_string(port) +
+                                       ": Address already in use");
+  const auto bad = listen("localhost", 0);
+  REQUIRE_FALSE(bad.ok());
+  CHECK(bad.error().code() == ErrorCode::kInvalidArgument);
+  CHECK(bad.error().message() ==
+        "rendezvous: listen on localhost port 0: not an IP address");
+}
+
+TEST_CASE("RendezvousServer listens on IPv6 too", "[rendezvous][net]") {
+  ServedJob job({}, "::1");
+  RendezvousClient client({"::1", job.server->port()}, ServedJob::kKey,
+                          {"a", 0});
+  CHECK(job.Run([&] { return client.Log("six", In(kPatience)); }).ok());
+  CHECK(job.logs.size() == 1);
+}
+
+TEST_CASE("RendezvousServer refuses an unsigned /v1 request",
+          "[rendezvous][net]") {
+  ServedJob job;
+  for (const std::string& request : std::vector<std::string>{
+           "POST /v1/world HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
+           "PUT /v1/result HTTP/1.1\r\nContent-Length: 1\r\n\r\nx",
+           "GET /v1/notice?epoch=0 HTTP/1.1\r\n\r\n",
+           "GET /v1/nowhere HTTP/1.1\r\n\r\n", "GET /v1/ HTTP/1.1\r\n\r\n"}) {
+    INFO(request);
+    RawPeer peer(job);
+    const auto answer = peer.Ask(request);
+    REQUIRE(answer);
+    CHECK(answer->status == 401);
+    CHECK(answer->body == "authentication failed: the request is not signed\n");
+    CHECK(peer.WaitClosed());
+  }
+  CHECK(job.refused ==
+        std::vector<std::string>{"request from 127.0.0.1 refused: "
+                                 "authentication failed: the request is not "
+                                 "signed"});
+  CheckUnharmed(job);
+}
+
+TEST_CASE("RendezvousServer refuses a signature before it reads the body",
+          "[rendezvous][net]") {
+  ServedJob job;
+  RawPeer peer(job);
+  peer.OpenSession();
+  const std::string body(1000, 'x');
+  std::string request = peer.Signed("PUT", "/v1/result", 1, body, "wrong key");
+  request.resize(request.size() - body.size());
+  const auto answer = peer.Ask(request);
+  REQUIRE(answer);
+  CHECK(answer->status == 401);
+  CheckUnharmed(job);
+}
+
+TEST_CASE("RendezvousServer refuses a request replayed on its own connection",
+          "[rendezvous][net]") {
+  ServedJob job;
+  RawPeer peer(job);
+  peer.OpenSession();
+  const std::string captured = peer.Signed("POST", "/v1/log", 1, "once");
+  CHECK(peer.Ask(captured)->status == 200);
+  const auto answer = peer.Ask(captured);
+  REQUIRE(answer);
+  CHECK(answer->status == 401);
+  CHECK(answer->body ==
+        "authentication failed: the sequence number was used before\n");
+  CHECK(job.logs.size() == 1);
+}
+
+TEST_CASE("RendezvousServer refuses a request replayed on another connection",
+          "[rendezvous][net]") {
+  ServedJob job;
+  RawPeer peer(job);
+  peer.OpenSession();
+  const std::string captured = peer.Signed("POST", "/v1/log", 1, "once");
+  CHECK(peer.Ask(captured)->status == 200);
+  RawPeer thief(job);
+  CHECK(thief.Ask(captured)->body ==
+        "authentication failed: no session was opened here\n");
+  RawPeer patient_thief(job);
+  patient_thief.OpenSession();
+  CHECK(patient_thief.Ask(captured)->status == 401);
+  CHECK(job.logs.size() == 1);
+}
+
+TEST_CASE("RendezvousServer refuses a body that is not the signed one",
+          "[rendezvous][net]") {
+  ServedJob job;
+  RawPeer peer(job);
+  peer.OpenSession();
+  std::string request = peer.Signed("PUT", "/v1/result", 1, "mine");
+  request.replace(request.size() - 4, 4, "ours");
+  const auto answer = peer.Ask(request);
+  REQUIRE(answer);
+  CHECK(answer->status == 401);
+  CHECK(answer->body ==
+        "authentication failed: the body is not the signed one\n");
+  CheckUnharmed(job);
+}
+
+TEST_CASE("RendezvousServer signs its answers for the request they answer",
+          "[rendezvous][net]") {
+  ServedJob job;
+  RawPeer peer(job);
+  peer.OpenSession();
+  const std::string request = peer.Signed("POST", "/v1/log", 1, "x");
+  const auto answer = peer.Ask(request);
+  REQUIRE(answer);
+  const std::size_t at = request.find("HVD-Signature: ") + 15;
+  CHECK(answer->signature == SignAnswer(ServedJob::kKey, request.substr(at, 64),
+                                        200, BodyDigest("")));
+}
+
+TEST_CASE("RendezvousServer answers a signed request that makes no sense",
+          "[rendezvous][net]") {
+  ServedJob job;
+  job.server->Publish(WorldOf(1, 1));
+  struct Case {
+    const char* method;
+    const char* target;
+    std::string body;
+    int status;
+  };
+  for (const Case& c :
+       std::vector<Case>{{"GET", "/v1/nowhere", "", 404},
+                         {"GET", "/v1/world", "", 405},
+                         {"POST", "/v1/world", "{", 400},
+                         {"POST", "/v1/world", std::string(20'000, '['), 413},
+                         {"POST", "/v1/world", "\x80\x04\x95.", 400},
+                         {"GET", "/v1/notice", "", 400},
+                         {"GET", "/v1/notice?epoch=2", "", 409},
+                         {"POST", "/v1/log", std::string(5000, 'x'), 413}}) {
+    INFO(c.method << " " << c.target);
+    RawPeer peer(job);
+    peer.OpenSession();
+    const auto answer = peer.Ask(peer.Signed(c.method, c.target, 1, c.body));
+    REQUIRE(answer);
+    CHECK(answer->status == c.status);
+  }
+  CheckUnharmed(job);
+}
+
+TEST_CASE("RendezvousServer refuses a session without a proper nonce",
+          "[rendezvous][net]") {
+  ServedJob job;
+  for (const char* nonce :
+       {"", "00", "zz", "00112233445566778899aabbccddeefg"}) {
+    RawPeer peer(job);
+    const auto answer =
+        peer.Ask(std::string("GET /v1/session HTTP/1.1\r\nHVD-Nonce: ") +
+                 nonce + "\r\n\r\n");
+    REQUIRE(answer);
+    CHECK(answer->status == 400);
+  }
+}
+
+TEST_CASE("RendezvousServer forgets a waiting worker whose connection ends",
+          "[rendezvous][net]") {
+  ServedJob job;
+  job.server->Publish(WorldOf(1, 2));
+  {
+    RawPeer dead(job);
+    dead.OpenSession();
+    dead.Send(dead.Signed("POST", "/v1/world", 1, kWorldBody));
+    REQUIRE(job.Until([&] { return job.ready.size() == 1; }));
+  }
+  RendezvousClient other = job.Client({"a", 1});
+  const auto world = job.Run([&] {
+    return other.WaitWorld(Epoch{0}, testing::EndpointAt(2), In(300ms));
+  });
+  REQUIRE_FALSE(world.ok());
+  CHECK(world.error().code() == ErrorCode::kTimeout);
+}
+
+TEST_CASE("RendezvousServer refuses a megabyte of garbage",
+          "[rendezvous][net]") {
+  const unsigned seed = std::random_device()();
+  INFO("seed " << seed);
+  std::mt19937 random(seed);
+  ServedJob job;
+  std::string garbage(std::size_t{1} << 20U, '\0');
+  for (char& c : garbage) c = static_cast<char>(random());
+  RawPeer peer(job);
+  peer.Send(garbage);
+  CHECK(peer.WaitClosed());
+  REQUIRE(job.refused.size() == 1);
+  CheckUnharmed(job);
+}
+
+TEST_CASE("RendezvousServer refuses a head over 8 KiB", "[rendezvous][net]") {
+  ServedJob job;
+  RawPeer peer(job);
+  std::string head = "GET /a/b HTTP/1.1\r\n";
+  while (head.size() < 9000) head += "X-Filler: 0123456789\r\n";
+  const auto answer = peer.Ask(head + "\r\n");
+  REQUIRE(answer);
+  CHECK(answer->status == 431);
+  CHECK(peer.WaitClosed());
+}
+
+TEST_CASE("RendezvousServer refuses a gigabyte before it takes any of it",
+          "[rendezvous][net]") {
+  ServedJob job;
+  const long before = ResidentKib();
+  for (const char* path : {"/global/0", "/v1/result"}) {
+    INFO(path);
+    RawPeer peer(job);
+    const auto answer =
+        peer.Ask(std::string("PUT ") + path +
+                 " HTTP/1.1\r\nContent-Length: 1073741824\r\n\r\nstart");
+    REQUIRE(answer);
+    CHECK((answer->status == 413 || answer->status == 401));
+    CHECK(peer.WaitClosed());
+  }
+  CHECK(ResidentKib() - before < 64 * 1024);
+  CheckUnharmed(job);
+}
+
+TEST_CASE(
+    "RendezvousServer gives no memory for a length that is only announced",
+    "[rendezvous][net]") {
+  ServedJob job;
+  const long before = ResidentKib();
+  std::vector<std::unique_ptr<RawPeer>> peers;
+  for (int i = 0; i < 50; ++i) {
+    peers.push_back(std::make_unique<RawPeer>(job));
+    peers.back()->Send(
+        "PUT /global/0 HTTP/1.1\r\nContent-Length: 16777216\r\n\r\nx");
+    peers.back()->Pump(1ms);
+  }
+  CHECK(ResidentKib() - before < 64 * 1024);
+}
+
+TEST_CASE("RendezvousServer serves others beside 200 idle connections",
+          "[rendezvous][net]") {
+  ServedJob job;
+  std::vector<std::unique_ptr<RawPeer>> idle;
+  for (int i = 0; i < 200; ++i) idle.push_back(std::make_unique<RawPeer>(job));
+  const Instant start = job.loop.Now();
+  CheckUnharmed(job);
+  CHECK(job.loop.Now() - start < 2s);
+}
+
+TEST_CASE("RendezvousServer drops who connects and says nothing",
+          "[rendezvous][net]") {
+  ServedJob job({.head = 100ms});
+  RawPeer peer(job);
+  CHECK(peer.WaitClosed());
+  CHECK(job.refused ==
+        std::vector<std::string>{"request from 127.0.0.1 refused: "
+                                 "no request came after connecting"});
+}
+
+TEST_CASE("RendezvousServer drops a head that drips in", "[rendezvous][net]") {
+  ServedJob job({.head = 300ms});
+  RawPeer peer(job);
+  // Each byte comes long before the limit; the whole never does.
+  const std::string head =
+      "GET /global/0 HTTP/1.1\r\n" + std::string(4000, 'X');
+  std::size_t sent = 0;
+  const Instant start = job.loop.Now();
+  while (sent < head.size() && peer.Send(head.substr(sent, 1)) &&
+         !peer.WaitClosed(20ms)) {
+    ++sent;
+  }
+  CHECK(sent > 5);
+  CHECK(sent < head.size());
+  CHECK(job.loop.Now() - start >= 300ms);
+  CHECK(job.refused ==
+        std::vector<std::string>{"request from 127.0.0.1 refused: "
+                                 "request head came too slowly"});
+}
+
+TEST_CASE("RendezvousServer answers 408 to a body that does not come",
+          "[rendezvous][net]") {
+  ServedJob job({.body = 100ms});
+  RawPeer peer(job);
+  const auto answer =
+      peer.Ask("PUT /global/0 HTTP/1.1\r\nContent-Length: 10\r\n\r\nshort");
+  REQUIRE(answer);
+  CHECK(answer->status == 408);
+  CHECK(peer.WaitClosed());
+}
+
+TEST_CASE("RendezvousServer closes a connection that idles between requests",
+          "[rendezvous][net]") {
+  ServedJob job({.idle = 100ms});
+  RawPeer peer(job);
+  const auto answer = peer.Ask("GET /a/b HTTP/1.1\r\n\r\n");
+  REQUIRE(answer);
+  CHECK(answer->keep_alive);
+  CHECK(peer.WaitClosed());
+  CHECK(job.refused.empty());  // that is no fault
+}
+
+TEST_CASE("RendezvousServer drops who does not read its answers",
+          "[rendezvous][net]") {
+  ServedJob job({.write = 100ms});
+  RawPeer peer(job);
+  const std::string value(std::size_t{8} << 20U, 'x');
+  REQUIRE(peer.Ask("PUT /a/b HTTP/1.1\r\nContent-Length: " +
+                   std::to_string(value.size()) + "\r\n\r\n" + value)
+              ->status == 200);
+  const long before = ResidentKib();
+  std::string requests;
+  for (int i = 0; i < 100; ++i) requests += "GET /a/b HTTP/1.1\r\n\r\n";
+  peer.Send(requests);
+  peer.Pump(500ms);
+  // One answer is held for it, not a hundred.
+  CHECK(ResidentKib() - before < 128 * 1024);
+  // 100 ms and a second per MiB of the answer later it is gone.
+  CHECK(job.Until([&] {
+    char byte = 0;
+    return ::send(peer.fd(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+           errno != EAGAIN;
+  }));
+}
+
+TEST_CASE("RendezvousServer holds its connections to half the descriptors",
+          "[rendezvous][net]") {
+  rlimit limit{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  rlimit low = limit;
+  low.rlim_cur = 64;
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
+  ServedJob job;
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
+  std::vector<std::unique_ptr<RawPeer>> peers;
+  for (int i = 0; i < 32; ++i) {
+    peers.push_back(std::make_unique<RawPeer>(job));
+    REQUIRE(peers.back()->Ask("GET /a/b HTTP/1.1\r\n\r\n"));
+  }
+  RawPeer late(job);
+  late.Send("GET /a/b HTTP/1.1\r\n\r\n");
+  CHECK_FALSE(late.WaitClosed(100ms));
+  peers.pop_back();
+  const auto answer = late.Read();
+  REQUIRE(answer);
+  CHECK(answer->status == 404);
+}
+
+TEST_CASE("RendezvousServer reports a kind of refusal once a peer",
+          "[rendezvous][net]") {
+  ServedJob job;
+  for (int i = 0; i < 10; ++i) {
+    RawPeer unsigned_peer(job);
+    unsigned_peer.Ask("GET /v1/world HTTP/1.1\r\n\r\n");
+    RawPeer garbage(job);
+    garbage.Ask("\r\n\r\n");
+  }
+  CHECK(job.refused.size() == 2);
+}
+
+TEST_CASE("RendezvousServer can be destroyed while requests wait in it",
+          "[rendezvous][net]") {
+  ServedJob job;
+  job.server->Publish(WorldOf(1, 2));
+  RawPeer peer(job);
+  peer.OpenSession();
+  peer.Send(peer.Signed("POST", "/v1/world", 1, kWorldBody));
+  REQUIRE(job.Until([&] { return job.ready.size() == 1; }));
+  job.server.reset();
+  CHECK(peer.WaitClosed());
+}
+
+}  // namespace hvd

@@ -29,7 +29,8 @@ JobRun::JobRun(EventLoop& loop, const JobPlan& plan, OutputMux& output,
       logger_(logger),
       begin_(loop.Now()),
       driver_(plan.driver, begin_),
-      stdin_relay_(loop, STDIN_FILENO) {}
+      stdin_relay_(loop, STDIN_FILENO),
+      leftover_grace_(plan.leftover_grace) {}
 
 LauncherHandlers JobRun::launcher_handlers() {
   return {
@@ -96,6 +97,10 @@ void JobRun::OnSignal(int signo) {
       stdin_relay_.OnContinued();
       return SignalAll(SIGCONT);
     default:  // not an enum: INT, TERM, HUP are all that is left
+      // The workers have ended and what they left behind has its grace still.
+      if (end_ && signo == SIGINT) {
+        return launcher_->StopLeftovers(Duration{0}, [] {});
+      }
       return Feed(SignalReceived{signo});
   }
 }
@@ -161,6 +166,8 @@ Result<WorkerCommand> JobRun::MakeCommand(const StartWorker& action) {
 }
 
 void JobRun::Perform(const StopWorker& action) {
+  // Who kills the workers does not wait for what they leave behind either.
+  if (action.first_signal == SIGKILL) leftover_grace_ = Duration{0};
   launcher_->Stop(action.launch, action.first_signal, action.grace);
 }
 
@@ -173,14 +180,14 @@ void JobRun::Perform(const Say& action) {
 }
 
 void JobRun::Perform(const EndJob& action) {
-  end_ = JobEnd{action.outcome, result_, "", ""};
+  end_ = JobEnd{action.outcome, result_, ""};
   const auto failed = action.outcome.first_failed_rank;
   if (failed) {
     const auto& worker =
         action.outcome.workers[static_cast<std::size_t>(*failed)];
     end_->first_failure_stderr = JoinLines(output_.LastStderr(worker.launch));
   }
-  launcher_->StopLeftovers(plan_.leftover_grace, [this] { loop_.Stop(); });
+  launcher_->StopLeftovers(leftover_grace_, [this] { loop_.Stop(); });
 }
 
 void JobRun::SignalAll(int signo) {

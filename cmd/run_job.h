@@ -29,7 +29,6 @@ struct JobEnd {
   Outcome outcome;
   std::optional<std::string> result;  // what rank 0 gave to SetResult
   std::string first_failure_stderr;   // its last lines
-  std::string first_failure_log;      // path of its stderr file; empty: none
 };
 
 class JobRun {
@@ -79,6 +78,7 @@ class JobRun {
   std::map<LaunchId, int> live_;  // started or starting -> rank
   std::optional<JobEnd> end_;
   std::optional<std::string> result_;
+  Duration leftover_grace_;  // the plan's; none once the user is impatient
 };
 
 }  // namespace hvd

@@ -1,6 +1,7 @@
 #include "cmd/wiring.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +33,7 @@
 #include "discovery/fixed_discovery.h"
 #include "discovery/local_host.h"
 #include "launcher/local_launcher.h"
+#include "launcher/output_files.h"
 #include "launcher/output_mux.h"
 #include "rendezvous/rendezvous_server.h"
 
@@ -43,10 +45,10 @@ constexpr Duration kLookupLimit{8'000};
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kIdBytes = 8;
 
-// What a stop signal means depends on how far the job is.
+// What a signal means depends on how far the job is.
 struct SignalRouter {
-  std::function<void(int)> handle;
-  std::optional<int> last;
+  std::function<void(int)> handle;  // empty: no job yet, or no longer
+  std::optional<int> end;           // the first that asked hvdrun to end
 };
 
 bool EndsAProgram(int signo) {
@@ -69,7 +71,7 @@ Result<std::vector<HostAddress>> LookUpLocalHosts(EventLoop& loop,
                   [&](Result<std::vector<HostAddress>> addresses) {
                     found.emplace(std::move(addresses));
                   });
-  loop.RunUntil([&] { return found || router.last; }, 2 * kLookupLimit);
+  loop.RunUntil([&] { return found || router.end; }, 2 * kLookupLimit);
   if (!found) {
     return Error{ErrorCode::kCancelled, "stopped while looking up hosts"};
   }
@@ -112,6 +114,16 @@ Result<OutcomeFiles> PrepareFiles(const Settings& settings) {
   return files;
 }
 
+// Before there was a job to stop.
+int EndBySignal(int signo) {
+  Outcome outcome;
+  outcome.verdict = Verdict::kSignalled;
+  outcome.signo = signo;
+  outcome.reason = "hvdrun got " + SignalName(signo) + " before it started";
+  WriteStderr("hvdrun: " + ExitLine(outcome) + '\n');
+  return ExitCodeOf(outcome);
+}
+
 class Hvdrun {
  public:
   Hvdrun(const Settings& settings, const EnvList& env, const sigset_t& handled)
@@ -120,8 +132,14 @@ class Hvdrun {
         signals_(loop_, handled, [this](int signo) { OnSignal(signo); }) {}
 
   Result<int> Run() {
+    // First: a job that can't be started leaves no outcome of an earlier one.
+    Result<OutcomeFiles> files = settings_.mode == RunMode::kRun
+                                     ? PrepareFiles(settings_)
+                                     : OutcomeFiles{};
+    if (!files.ok()) return std::move(files).error();
     Result<std::vector<HostAddress>> hosts =
         LookUpLocalHosts(loop_, settings_, router_);
+    if (router_.end) return EndBySignal(*router_.end);
     if (!hosts.ok()) return std::move(hosts).error();
     std::vector<std::string> notes = settings_.notes;
     JobPlan plan = MakeJobPlan(
@@ -139,20 +157,20 @@ class Hvdrun {
                               settings_.command}));
       return 0;
     }
-    return Launch(std::move(plan), notes);
+    return Launch(std::move(plan), notes, files.value());
   }
 
  private:
   void OnSignal(int signo) {
-    router_.last = signo;
-    if (router_.handle) router_.handle(signo);
+    if (EndsAProgram(signo) && !router_.end) router_.end = signo;
+    if (router_.handle) return router_.handle(signo);
+    if (signo == SIGTSTP) ::raise(SIGSTOP);
   }
 
-  Result<int> Launch(JobPlan plan, const std::vector<std::string>& notes) {
+  Result<int> Launch(JobPlan plan, const std::vector<std::string>& notes,
+                     const OutcomeFiles& files) {
     Result<std::string> keeper = KeeperPath();
     if (!keeper.ok()) return std::move(keeper).error();
-    Result<OutcomeFiles> files = PrepareFiles(settings_);
-    if (!files.ok()) return std::move(files).error();
     Result<rlimit> user_limit = RaiseDescriptorLimit(
         DescriptorsFor(settings_.np, !settings_.output_dir.empty()));
     if (!user_limit.ok()) return std::move(user_limit).error();
@@ -190,27 +208,31 @@ class Hvdrun {
 
     router_.handle = [&](int signo) { run.OnSignal(signo); };
     const JobEnd end = run.Run(*launcher.value(), *server.value(), discovery);
-    return Finish(end, files.value(), *output.value());
+    return Finish(end, files, *output.value());
   }
 
   int Finish(const JobEnd& end, const OutcomeFiles& files, OutputMux& output) {
-    const bool told_to_stop = end.outcome.verdict == Verdict::kSignalled ||
-                              end.outcome.verdict == Verdict::kTimedOut;
+    const bool told_to_stop =
+        router_.end || end.outcome.verdict == Verdict::kTimedOut;
     const Reader reader = told_to_stop ? Reader::kInTheWay : Reader::kWaitedFor;
-    bool interrupted = false;
-    router_.handle = [&](int signo) {
-      interrupted = interrupted || EndsAProgram(signo);
-    };
-    FlushOutput(loop_, output, reader, [&] { return interrupted; });
+    router_ = {};
+    const auto interrupted = [&] { return router_.end.has_value(); };
+    FlushOutput(loop_, output, reader, interrupted);
     const JobReport report{end.outcome, settings_.command,
-                           end.first_failure_stderr, end.first_failure_log};
+                           end.first_failure_stderr, FirstFailureLog(end)};
     WriteFiles(files, end, report, output);
     for (const std::string& line : ReportLines(report)) {
       output.PrintLine("hvdrun: " + line);
     }
-    FlushOutput(loop_, output, reader, [&] { return interrupted; });
-    router_.handle = nullptr;
+    FlushOutput(loop_, output, reader, interrupted);
     return ExitCodeOf(end.outcome);
+  }
+
+  std::string FirstFailureLog(const JobEnd& end) const {
+    const std::optional<int> rank = end.outcome.first_failed_rank;
+    if (settings_.output_dir.empty() || !rank) return "";
+    return settings_.output_dir + "/rank." + PaddedRank(*rank, settings_.np) +
+           "/stderr";
   }
 
   static void WriteFiles(const OutcomeFiles& files, const JobEnd& end,

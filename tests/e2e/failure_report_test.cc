@@ -93,7 +93,7 @@ while :; do sleep 0.05; done)",
   CHECK(result.status == ExitStatus{.code = 7});
   CHECK(Count(result.err, "exited with code 7") <= 2);  // report and last line
   const std::size_t report =
-      result.err.find("rank 2 on localhost exited with code 7");
+      result.err.find("hvdrun: error: rank 2 on localhost ");
   REQUIRE(report != std::string::npos);
   const std::string block = result.err.substr(report);
   CHECK(Contains(block, "REAL"));

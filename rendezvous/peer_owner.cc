@@ -39,8 +39,9 @@ void Fill(const sockaddr_storage& end, __be16& port, __be32* address) {
 // Asks for the very socket whose own address is `peer` and whose peer is
 // `local`.
 DiagRequest MakeRequest(const sockaddr_storage& local,
-                        const sockaddr_storage& peer) {
+                        const sockaddr_storage& peer, std::uint32_t sequence) {
   DiagRequest request;
+  request.header.nlmsg_seq = sequence;
   request.header.nlmsg_len = sizeof request;
   request.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
   request.header.nlmsg_flags = NLM_F_REQUEST;
@@ -60,15 +61,20 @@ Error NoOwner(const char* why) {
           std::string("owner of the peer's socket: ") + why};
 }
 
-Result<uid_t> ParseReply(const char* reply, std::size_t size) {
+constexpr const char* kClosed = "it has closed it already";
+
+Result<uid_t> ParseReply(const char* reply, std::size_t size,
+                         std::uint32_t sequence) {
   nlmsghdr header{};
   if (size < sizeof header) return NoOwner("the kernel's answer is cut off");
   std::memcpy(&header, reply, sizeof header);
   const char* body = reply + NLMSG_HDRLEN;
+  if (header.nlmsg_seq != sequence) return NoOwner("unreadable answer");
   if (header.nlmsg_type == NLMSG_ERROR) {
     nlmsgerr error{};
     if (size < NLMSG_HDRLEN + sizeof error) return NoOwner("unreadable answer");
     std::memcpy(&error, body, sizeof error);
+    if (error.error == -ENOENT) return NoOwner(kClosed);
     return Error::FromErrno("owner of the peer's socket", -error.error);
   }
   inet_diag_msg message{};
@@ -79,30 +85,41 @@ Result<uid_t> ParseReply(const char* reply, std::size_t size) {
   std::memcpy(&message, body, sizeof message);
   // The kernel reports uid 0 for a socket that no process holds any more:
   // without this, anyone could pass for root by closing at once.
-  if (message.idiag_inode == 0) return NoOwner("closed already");
+  if (message.idiag_inode == 0) return NoOwner(kClosed);
   return message.idiag_uid;
 }
 
 }  // namespace
 
-Result<uid_t> PeerOwner(const sockaddr_storage& local,
-                        const sockaddr_storage& peer) {
-  const UniqueFd netlink(::socket(AF_NETLINK,
-                                  SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-                                  NETLINK_SOCK_DIAG));
-  if (!netlink.valid()) return Error::FromErrno("sock_diag socket", errno);
-  const DiagRequest request = MakeRequest(local, peer);
+Status PeerOwner::Open() {
+  netlink_.Reset(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                          NETLINK_SOCK_DIAG));
+  if (!netlink_.valid()) return Error::FromErrno("sock_diag socket", errno);
+  return Done{};
+}
+
+Result<uid_t> PeerOwner::Find(const sockaddr_storage& local,
+                              const sockaddr_storage& peer) {
+  if (!netlink_.valid()) {
+    const Status open = Open();
+    if (!open.ok()) return open.error();
+  }
+  const DiagRequest request = MakeRequest(local, peer, ++sequence_);
   sockaddr_nl kernel{};
   kernel.nl_family = AF_NETLINK;
-  if (::sendto(netlink.get(), &request, sizeof request, 0,
+  if (::sendto(netlink_.get(), &request, sizeof request, 0,
                reinterpret_cast<const sockaddr*>(&kernel), sizeof kernel) < 0) {
     return Error::FromErrno("ask sock_diag", errno);
   }
   // The kernel answers within sendto, so the answer is there.
   std::array<char, 1024> reply{};
-  const ssize_t n = ::recv(netlink.get(), reply.data(), reply.size(), 0);
-  if (n < 0) return Error::FromErrno("read sock_diag", errno);
-  return ParseReply(reply.data(), static_cast<std::size_t>(n));
+  const ssize_t n = ::recv(netlink_.get(), reply.data(), reply.size(), 0);
+  Result<uid_t> owner =
+      n < 0 ? Error::FromErrno("read sock_diag", errno)
+            : ParseReply(reply.data(), static_cast<std::size_t>(n), sequence_);
+  // Whatever went wrong must not answer the next question.
+  if (!owner.ok()) netlink_.Reset();
+  return owner;
 }
 
 }  // namespace hvd

@@ -4,19 +4,20 @@
 
 #include <string>
 
-#include "rendezvous/peer_owner.h"
 #include "rendezvous/socket_address.h"
 
 namespace hvd {
 namespace {
 
-std::optional<HttpRefusal> RefusePeer(const HttpConnection& connection) {
+std::optional<HttpRefusal> RefusePeer(PeerOwner& owners,
+                                      const HttpConnection& connection) {
   if (!IsLoopback(connection.peer())) {
     return HttpRefusal{403, "unsigned from another host",
                        "authentication: unsigned requests are served to "
                        "this host only"};
   }
-  const Result<uid_t> owner = PeerOwner(connection.local(), connection.peer());
+  const Result<uid_t> owner =
+      owners.Find(connection.local(), connection.peer());
   if (!owner.ok()) {
     return HttpRefusal{403, "unsigned from nobody",
                        "authentication: " + owner.error().message()};
@@ -45,12 +46,12 @@ std::optional<StorePath> ParseStorePath(std::string_view target) {
 
 class StoreDoor::Conversation : public HttpConversation {
  public:
-  Conversation(MemoryStore& store, HttpConnection& connection)
-      : store_(store), connection_(connection) {}
+  Conversation(StoreDoor& door, HttpConnection& connection)
+      : store_(door.store_), owners_(door.owners_), connection_(connection) {}
 
   std::optional<HttpRefusal> OnHead(const RequestHead& head) override {
     if (!peer_is_proved_) {
-      if (auto refusal = RefusePeer(connection_)) return refusal;
+      if (auto refusal = RefusePeer(owners_, connection_)) return refusal;
       peer_is_proved_ = true;
     }
     const std::uint64_t length = head.content_length.value_or(0);
@@ -92,12 +93,13 @@ class StoreDoor::Conversation : public HttpConversation {
 
  private:
   MemoryStore& store_;
+  PeerOwner& owners_;
   HttpConnection& connection_;
   bool peer_is_proved_ = false;
 };
 
 std::unique_ptr<HttpConversation> StoreDoor::Open(HttpConnection& connection) {
-  return std::make_unique<Conversation>(store_, connection);
+  return std::make_unique<Conversation>(*this, connection);
 }
 
 }  // namespace hvd

@@ -14,6 +14,7 @@
 
 #include "rendezvous/http_connection.h"
 #include "rendezvous/memory_store.h"
+#include "rendezvous/peer_owner.h"
 
 namespace hvd {
 
@@ -38,6 +39,7 @@ class StoreDoor {
  private:
   class Conversation;
   MemoryStore store_{kMaxStoreBytes};
+  PeerOwner owners_;
 };
 
 }  // namespace hvd

@@ -17,6 +17,9 @@
 namespace hvd {
 namespace {
 
+// PF_EXITING of Linux include/linux/sched.h.
+constexpr unsigned kFlagExiting = 0x4;
+
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
@@ -31,12 +34,17 @@ std::string_view NextWord(std::string_view& text) {
   return word;
 }
 
-std::optional<pid_t> ParseNumber(std::string_view word) {
-  pid_t value = 0;
+template <class Number>
+std::optional<Number> ParseAs(std::string_view word) {
+  Number value{};
   const char* end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data(), end, value);
   if (error != std::errc() || stop != end || word.empty()) return std::nullopt;
   return value;
+}
+
+std::optional<pid_t> ParseNumber(std::string_view word) {
+  return ParseAs<pid_t>(word);
 }
 
 std::optional<ProcessInfo> ReadProcess(int proc_fd, const char* name) {
@@ -63,10 +71,13 @@ std::optional<ProcessInfo> ParseProcStat(std::string_view text) {
   const auto parent = ParseNumber(NextWord(rest));
   const auto group = ParseNumber(NextWord(rest));
   const auto session = ParseNumber(NextWord(rest));
-  // Fields 7 to 19 of proc(5): tty_nr ... nice; num_threads is the 20th.
-  for (int field = 7; field < 20; ++field) NextWord(rest);
+  // As proc(5) counts: flags are the 9th field, num_threads the 20th.
+  for (int field = 7; field < 9; ++field) NextWord(rest);
+  const auto flags = ParseAs<unsigned>(NextWord(rest));
+  for (int field = 10; field < 20; ++field) NextWord(rest);
   const auto threads = ParseNumber(NextWord(rest));
-  if (!pid || !parent || !group || !session || !threads || state.empty()) {
+  if (!pid || !parent || !group || !session || !flags || !threads ||
+      state.empty()) {
     return std::nullopt;
   }
   const bool leader_ended = state == "Z" || state == "X";
@@ -74,7 +85,12 @@ std::optional<ProcessInfo> ParseProcStat(std::string_view text) {
                      .parent = *parent,
                      .group = *group,
                      .session = *session,
-                     .alive = !leader_ended || *threads > 1};
+                     .alive = !leader_ended || *threads > 1,
+                     .exiting = (*flags & kFlagExiting) != 0};
+}
+
+std::optional<ProcessInfo> LookAt(pid_t pid) {
+  return ReadProcess(AT_FDCWD, ("/proc/" + std::to_string(pid)).c_str());
 }
 
 std::vector<ProcessInfo> ScanProcesses() {

@@ -19,12 +19,17 @@ struct ProcessInfo {
   pid_t session = 0;
   // False for a zombie, true for one of whose threads any still runs.
   bool alive = false;
+  // On its way out: what it had open may be closed already.
+  bool exiting = false;
   bool operator==(const ProcessInfo&) const = default;
 };
 
 // One /proc/<pid>/stat, see proc(5). Pure. The name of a program may hold
 // anything, ") R 1" included.
 std::optional<ProcessInfo> ParseProcStat(std::string_view text);
+
+// nullopt: there is none.
+std::optional<ProcessInfo> LookAt(pid_t pid);
 
 // Every process that can be seen now, in no order. Empty if there is no /proc.
 std::vector<ProcessInfo> ScanProcesses();

@@ -32,6 +32,15 @@ namespace {
 // Exits that come together are looked after with one scan of /proc.
 constexpr Duration kLookDelay{5};
 
+// From the first look at a dying process to its end. Its memory is freed by
+// then; a machine under load is what takes time.
+constexpr Duration kDyingLimit{50};
+
+struct Ended {
+  pid_t pid = 0;
+  ExitStatus status;
+};
+
 // What one ended worker left in its session.
 struct Leftover {
   pid_t session = 0;
@@ -69,7 +78,10 @@ class Keeper {
 
   void DrainChildSignals() const;
   void Reap();
-  void OnWorkerExit(pid_t pid, int wait_status);
+  void ReapInto(std::vector<Ended>& ended);
+  void AwaitDying(std::vector<Ended>& ended);
+  bool AnyDying() const;
+  void OnWorkerExit(const Ended& ended);
   void LookAround();
   std::vector<ProcessInfo> Look() const;
   void StepLeftovers(const std::vector<ProcessInfo>& below);
@@ -218,7 +230,22 @@ void Keeper::DrainChildSignals() const {
   }
 }
 
+// The first failure that is told counts as the cause. Those that come together
+// are told in this order: killed ones, then others. A killed worker's peers
+// exit because of it, and may even be seen first.
 void Keeper::Reap() {
+  std::vector<Ended> ended;
+  ReapInto(ended);
+  const bool failed =
+      std::any_of(ended.begin(), ended.end(),
+                  [](const Ended& e) { return !e.status.success(); });
+  if (failed) AwaitDying(ended);
+  std::stable_partition(ended.begin(), ended.end(),
+                        [](const Ended& e) { return e.status.signal != 0; });
+  for (const Ended& e : ended) OnWorkerExit(e);
+}
+
+void Keeper::ReapInto(std::vector<Ended>& ended) {
   for (;;) {
     int wait_status = 0;
     const pid_t pid = ::waitpid(-1, &wait_status, WNOHANG);
@@ -227,18 +254,40 @@ void Keeper::Reap() {
       childless_ = errno == ECHILD;
       return;
     }
-    OnWorkerExit(pid, wait_status);
+    ended.push_back({pid, ExitStatusFromWait(wait_status)});
   }
 }
 
-void Keeper::OnWorkerExit(pid_t pid, int wait_status) {
-  const auto worker =
-      std::find_if(running_.begin(), running_.end(),
-                   [&](const auto& entry) { return entry.second == pid; });
+// The kernel closes a dying worker's connections, which its peers notice,
+// before it lets us reap it.
+void Keeper::AwaitDying(std::vector<Ended>& ended) {
+  const Instant limit = clock_.Now() + kDyingLimit;
+  for (Instant now = clock_.Now(); now < limit && AnyDying();
+       now = clock_.Now()) {
+    pollfd child{child_signals_.get(), POLLIN, 0};
+    const auto left = std::chrono::ceil<Duration>(limit - now).count();
+    ::poll(&child, 1, static_cast<int>(left));
+    DrainChildSignals();
+    ReapInto(ended);
+  }
+}
+
+bool Keeper::AnyDying() const {
+  return std::any_of(running_.begin(), running_.end(), [](const auto& worker) {
+    const std::optional<ProcessInfo> process = LookAt(worker.second);
+    return process && (process->exiting || !process->alive);
+  });
+}
+
+void Keeper::OnWorkerExit(const Ended& ended) {
+  const auto worker = std::find_if(
+      running_.begin(), running_.end(),
+      [&](const auto& entry) { return entry.second == ended.pid; });
   if (worker == running_.end()) return;  // an orphan that came to us
-  Tell(KeeperExited{worker->first, ExitStatusFromWait(wait_status)});
+  Tell(KeeperExited{worker->first, ended.status});
   running_.erase(worker);
-  leftovers_.push_back({pid, StopSweep(grace_, clock_.Now() + kLookDelay)});
+  leftovers_.push_back(
+      {ended.pid, StopSweep(grace_, clock_.Now() + kLookDelay)});
 }
 
 // All that is below us. Without a child there is nothing: an orphan's new

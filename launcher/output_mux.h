@@ -45,7 +45,7 @@ struct OutputOptions {
   // "2026-11-30T10:44:19.123+0100" in front of the tag.
   bool timestamps = false;
   // --output-filename: DIR/rank.<n>/stdout and stderr; empty: none.
-  std::string files_directory;
+  std::string files_directory = {};
   OutputFilesMode files_mode = OutputFilesMode::kTee;
   int expected_workers = 1;  // how wide ranks are padded in file names
   // Where output goes; borrowed, never made non-blocking.

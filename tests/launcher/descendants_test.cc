@@ -57,6 +57,26 @@ TEST_CASE("ParseProcStat tells a zombie from a leader whose threads go on",
         ProcessInfo{77, 70, 76, 75, true});
 }
 
+TEST_CASE("ParseProcStat sees that a process is on its way out", "[launcher]") {
+  // The flags of a sleeping `sleep` and, with PF_EXITING, of one that ends.
+  const std::string rest = " 0 0 0 0 0 0 0 0 20 0 1 0";
+  const auto sleeping = ParseProcStat("77 (x) S 70 76 75 0 -1 4194304" + rest);
+  const auto ending = ParseProcStat("77 (x) R 70 76 75 0 -1 4194308" + rest);
+  REQUIRE(sleeping.has_value());
+  REQUIRE(ending.has_value());
+  CHECK_FALSE(sleeping->exiting);
+  CHECK(ending->exiting);
+}
+
+TEST_CASE("LookAt sees this process and none that is not there", "[launcher]") {
+  const auto self = LookAt(::getpid());
+  REQUIRE(self.has_value());
+  CHECK(self->pid == ::getpid());
+  CHECK(self->parent == ::getppid());
+  CHECK_FALSE(self->exiting);
+  CHECK_FALSE(LookAt(0).has_value());
+}
+
 TEST_CASE("ParseProcStat refuses what is no stat line", "[launcher]") {
   const std::string whole = Stat("77 (sleep) S 70 76 75", 1);
   const std::size_t needed = whole.find(" 0 12345");

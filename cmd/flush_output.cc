@@ -7,12 +7,13 @@ namespace hvd {
 namespace {
 
 constexpr Duration kPatience{2'000};
+constexpr Duration kLastWords{500};
 constexpr Duration kNoteAfter{5'000};
 constexpr Duration kSlice{60'000};
 
 }  // namespace
 
-void FlushOutput(EventLoop& loop, OutputMux& output, Reader reader,
+bool FlushOutput(EventLoop& loop, OutputMux& output, Reader reader,
                  const std::function<bool()>& interrupted) {
   // Shared: the callback may come after this function gave up.
   const auto flushed = std::make_shared<bool>(false);
@@ -21,6 +22,9 @@ void FlushOutput(EventLoop& loop, OutputMux& output, Reader reader,
   switch (reader) {
     case Reader::kInTheWay:
       loop.RunUntil(done, kPatience);
+      break;
+    case Reader::kGivenUp:
+      loop.RunUntil([&] { return *flushed; }, kLastWords);
       break;
     case Reader::kWaitedFor:
       if (loop.RunUntil(done, kNoteAfter)) break;
@@ -32,6 +36,7 @@ void FlushOutput(EventLoop& loop, OutputMux& output, Reader reader,
       break;
   }
   if (!*flushed) output.Abandon();
+  return *flushed;
 }
 
 }  // namespace hvd

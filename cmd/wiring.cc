@@ -217,14 +217,15 @@ class Hvdrun {
     const Reader reader = told_to_stop ? Reader::kInTheWay : Reader::kWaitedFor;
     router_ = {};
     const auto interrupted = [&] { return router_.end.has_value(); };
-    FlushOutput(loop_, output, reader, interrupted);
+    const bool all_read = FlushOutput(loop_, output, reader, interrupted);
     const JobReport report{end.outcome, settings_.command,
                            end.first_failure_stderr, FirstFailureLog(end)};
     WriteFiles(files, end, report, output);
     for (const std::string& line : ReportLines(report)) {
       output.PrintLine("hvdrun: " + line);
     }
-    FlushOutput(loop_, output, reader, interrupted);
+    FlushOutput(loop_, output, all_read ? reader : Reader::kGivenUp,
+                interrupted);
     return ExitCodeOf(end.outcome);
   }
 

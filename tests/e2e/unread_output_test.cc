@@ -15,10 +15,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// hvdrun gives a reader that is in the way 2 s, and then is gone.
+constexpr auto kPatience = 5s;
+
 // Ranks that print for ever, say in a file who they are and tell the signals
 // that they get in another.
+enum class Pipes { kTwo, kOne };  // kOne: hvdrun … 2>&1 | …
+
 Program StartFlood(const ScopedMark& mark, const TemporaryDirectory& directory,
-                   const std::vector<std::string>& flags) {
+                   const std::vector<std::string>& flags,
+                   Pipes pipes = Pipes::kTwo) {
   std::vector<std::string> words{"-np", "3"};
   words.insert(words.end(), flags.begin(), flags.end());
   for (const std::string& word :
@@ -31,8 +37,11 @@ Program StartFlood(const ScopedMark& mark, const TemporaryDirectory& directory,
         directory.path()}) {
     words.push_back(word);
   }
-  return Program(HvdrunCommand(std::move(words)),
-                 Marked(mark, {.read_output = false}));
+  std::vector<std::string> command = HvdrunCommand(std::move(words));
+  if (pipes == Pipes::kOne) {
+    command.insert(command.begin(), {"sh", "-c", R"(exec "$0" "$@" 2>&1)"});
+  }
+  return Program(std::move(command), Marked(mark, {.read_output = false}));
 }
 
 pid_t WaitForPid(Program& program, const TemporaryDirectory& directory,
@@ -69,25 +78,33 @@ TEST_CASE("a killed worker ends its job in time though nobody reads", "[e2e]") {
   CHECK(program.WaitUntil([&] { return WorkersGone(program, mark); }, 3s));
   // A user who has no patience with the reader ends hvdrun by TERM.
   if (program.running()) program.Signal(SIGTERM);
-  CHECK(program.WaitUntil([&] { return !program.running(); }, 3s));
+  CHECK(program.WaitUntil([&] { return !program.running(); }, kPatience));
   program.ReadOutput();
   const ProgramResult result = program.Wait();
   INFO(result.err);
   CHECK(result.status == ExitStatus{.code = 137});
+  CHECK(Contains(LastLine(result.err), "exit code 137"));
   CHECK(NoneLeft(mark.text(), 100ms));
 }
 
 TEST_CASE("TERM ends a job in time though nobody reads its output", "[e2e]") {
-  const ScopedMark mark;
-  TemporaryDirectory directory;
-  Program program = StartFlood(mark, directory, {"--stop-grace-secs", "1"});
-  WaitUntilStalled(program, directory);
-  program.Signal(SIGTERM);
-  CHECK(program.WaitUntil([&] { return WorkersGone(program, mark); }, 3s));
-  if (program.running()) program.Signal(SIGTERM);
-  CHECK(program.WaitUntil([&] { return !program.running(); }, 3s));
-  program.ReadOutput();
-  CHECK(program.Wait().status == ExitStatus{.code = 143});
+  for (const Pipes pipes : {Pipes::kTwo, Pipes::kOne}) {
+    const ScopedMark mark;
+    TemporaryDirectory directory;
+    Program program =
+        StartFlood(mark, directory, {"--stop-grace-secs", "1"}, pipes);
+    WaitUntilStalled(program, directory);
+    program.Signal(SIGTERM);
+    CHECK(program.WaitUntil([&] { return WorkersGone(program, mark); }, 3s));
+    CHECK(program.WaitUntil([&] { return !program.running(); }, kPatience));
+    program.ReadOutput();
+    const ProgramResult result = program.Wait();
+    CHECK(result.status == ExitStatus{.code = 143});
+    if (pipes == Pipes::kTwo) {
+      CHECK(Contains(LastLine(result.err), "exit code 143"));
+    }
+    CHECK(NoneLeft(mark.text(), 100ms));
+  }
 }
 
 TEST_CASE("USR1 reaches workers though nobody reads their output", "[e2e]") {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cctype>
 #include <fstream>
 #include <memory>
@@ -54,6 +55,19 @@ std::vector<pid_t> AllProcesses() {
   return pids;
 }
 
+// Pid, state, parent and command of each, for the message of a failed test.
+std::string Describe(const std::vector<pid_t>& pids) {
+  std::string text;
+  for (const pid_t pid : pids) {
+    const Stat stat = ReadStat(pid).value_or(Stat{});
+    std::string command = ReadAll("/proc/" + std::to_string(pid) + "/cmdline");
+    std::replace(command.begin(), command.end(), '\0', ' ');
+    text += "\n  " + std::to_string(pid) + ' ' + stat.state + " parent " +
+            std::to_string(stat.parent) + ": " + command;
+  }
+  return text;
+}
+
 bool IsAlive(char state) { return state != 0 && state != 'Z' && state != 'X'; }
 
 }  // namespace
@@ -80,7 +94,10 @@ std::vector<pid_t> ProcessesWith(std::string_view mark) {
 bool NoneLeft(std::string_view mark, std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!ProcessesWith(mark).empty()) {
-    if (std::chrono::steady_clock::now() >= end) return false;
+    if (std::chrono::steady_clock::now() >= end) {
+      UNSCOPED_INFO("still there:" << Describe(ProcessesWith(mark)));
+      return false;
+    }
     ::poll(nullptr, 0, 10);
   }
   return true;

@@ -73,6 +73,22 @@ EnvList WorkerEnvironment(const JobPlan& plan, const World& world, int rank) {
                   MakeWorkerEnv(plan.env, world, rank, plan.user_env));
 }
 
+std::vector<EnvList> AddedEnvironments(const Settings& settings,
+                                       const EnvList& own_env,
+                                       const JobPlan& plan,
+                                       const World& world) {
+  EnvList set;
+  for (const EnvRequest& request : settings.env) {
+    const auto value = EnvFind(plan.user_env, request.name);
+    if (value && value != EnvFind(own_env, request.name)) {
+      set = EnvMerge(std::move(set), {{request.name, std::string(*value)}});
+    }
+  }
+  std::vector<EnvList> added = MakeWorkerEnvs(plan.env, world, plan.user_env);
+  for (EnvList& env : added) env = EnvMerge(set, env);
+  return added;
+}
+
 Status CheckExecLimits(const JobPlan& plan, const World& world) {
   if (world.workers.empty()) return Done{};
   Result<std::size_t> stack = StackLimitFor(plan.command.front(), plan.command,

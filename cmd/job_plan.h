@@ -48,6 +48,12 @@ World FirstWorld(const Settings& settings);
 // Everything that rank `rank` will have in its environment.
 EnvList WorkerEnvironment(const JobPlan& plan, const World& world, int rank);
 
+// What each rank has that hvdrun's own environment has not: what --env sets,
+// and what a job adds.
+std::vector<EnvList> AddedEnvironments(const Settings& settings,
+                                       const EnvList& own_env,
+                                       const JobPlan& plan, const World& world);
+
 // kInvalidArgument: the kernel would not start the command with this
 // environment; names what is too long.
 Status CheckExecLimits(const JobPlan& plan, const World& world);

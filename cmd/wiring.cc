@@ -153,7 +153,7 @@ class Hvdrun {
         WriteStderr("hvdrun: note: " + note + '\n');
       }
       WriteStdout(DryRunText({settings_.hosts, world,
-                              MakeWorkerEnvs(plan.env, world, plan.user_env),
+                              AddedEnvironments(settings_, env_, plan, world),
                               settings_.command}));
       return 0;
     }

@@ -71,6 +71,21 @@ TEST_CASE("--env sets, passes on, and says what it does not have", "[cmd]") {
                                  "on"});
 }
 
+TEST_CASE("what --env sets is shown as added, what it passes on is not",
+          "[cmd]") {
+  Settings settings = TwoHosts();
+  settings.env = {{"A", "b c"}, {"SAME", "s"}, {"PASSED", std::nullopt}};
+  const EnvList own = {{"A", "old"}, {"SAME", "s"}, {"PASSED", "secret"}};
+  const Planned planned = Plan(settings, own);
+  const auto added =
+      AddedEnvironments(settings, own, planned.plan, FirstWorld(settings));
+  REQUIRE(added.size() == 3);
+  CHECK(EnvFind(added[2], "A") == "b c");
+  CHECK(EnvFind(added[2], "HOROVOD_RANK") == "2");
+  CHECK_FALSE(EnvFind(added[2], "SAME").has_value());
+  CHECK_FALSE(EnvFind(added[2], "PASSED").has_value());
+}
+
 TEST_CASE("the world of a static job is known before it starts", "[cmd]") {
   const World world = FirstWorld(TwoHosts());
   CHECK(world.epoch == Epoch{1});

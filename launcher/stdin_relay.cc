@@ -65,13 +65,18 @@ Status StdinRelay::OpenTerminal() {
 
 bool StdinRelay::MayRead() const {
   if (!waiting_.empty()) return false;
-  const pid_t foreground = ::tcgetpgrp(terminal_.get());
-  // No foreground group to speak of: it isn't our controlling terminal, and
-  // reading stops nobody.
-  if (foreground >= 0 && foreground != ::getpgrp()) return false;
+  if (InBackground()) return false;
   termios settings{};
-  return ::tcgetattr(terminal_.get(), &settings) == 0 &&
+  // A terminal that hung up has no settings; a read tells its end.
+  return ::tcgetattr(terminal_.get(), &settings) != 0 ||
          (settings.c_lflag & ICANON) != 0;
+}
+
+// Without a foreground group it isn't our controlling terminal, or it hung up:
+// reading stops nobody.
+bool StdinRelay::InBackground() const {
+  const pid_t foreground = ::tcgetpgrp(terminal_.get());
+  return foreground >= 0 && foreground != ::getpgrp();
 }
 
 void StdinRelay::LookAgain() {
@@ -99,7 +104,7 @@ void StdinRelay::OnReadable() {
     err = errno;
   }
   if (n < 0 && (err == EAGAIN || err == EINTR)) return;
-  if (n < 0 && err == EIO && ::tcgetpgrp(terminal_.get()) != ::getpgrp()) {
+  if (n < 0 && err == EIO && InBackground()) {
     readable_->Pause();
     return;
   }

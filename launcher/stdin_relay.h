@@ -42,6 +42,7 @@ class StdinRelay {
   void Send();
   void End();
   bool MayRead() const;
+  bool InBackground() const;
 
   EventLoop& loop_;
   int source_fd_;

@@ -12,6 +12,9 @@ namespace {
 // this is for those that are not (yet) its children.
 constexpr Duration kKillInterval{10};
 
+// Ended ones that nobody has reaped by then (one that is traced) stay.
+constexpr Duration kReapPatience{500};
+
 // A fork bomb that wins every race against us for this long wins.
 constexpr Duration kLongestSweep{60'000};
 
@@ -37,15 +40,25 @@ std::vector<GroupSignal> StopSweep::On(const std::vector<ProcessInfo>& targets,
     ++left_;
   }
   if (groups.empty()) {
-    phase_ = Phase::kDone;
+    OnEndedOnly(!targets.empty(), now);
     return out;
   }
+  settled_at_.reset();
   if (phase_ == Phase::kTerm && now < kill_at_) {
     OnTerm(groups, out);
   } else {
     OnKill(groups, now, out);
   }
   return out;
+}
+
+void StopSweep::OnEndedOnly(bool any, Instant now) {
+  if (!settled_at_) settled_at_ = now + kReapPatience;
+  if (!any || now >= *settled_at_) {
+    phase_ = Phase::kDone;
+    return;
+  }
+  next_look_ = now + kKillInterval;
 }
 
 void StopSweep::OnTerm(const std::set<pid_t>& groups,

@@ -6,11 +6,17 @@
 // and a fork bomb ends. A group belongs to one session, and each worker has its
 // own, so a group never holds a process of someone else.
 //
-// Pure: the caller looks (descendants.h), signals, and reaps.
+// A look at /proc is no snapshot: a process may be listed, fork one that is
+// not, and end before its state is read. So nothing is left only once a look
+// finds not even an ended one; what a process leaves becomes visible with its
+// end.
+//
+// Pure: the caller looks (descendants.h), signals, and reaps before it looks.
 #pragma once
 
 #include <sys/types.h>
 
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -29,7 +35,8 @@ class StopSweep {
  public:
   StopSweep(Duration grace, Instant now);
 
-  // `targets`: those of the set that there are now. What to send, in order.
+  // `targets`: those of the set that there are now, ended but not reaped ones
+  // too. What to send, in order.
   std::vector<GroupSignal> On(const std::vector<ProcessInfo>& targets,
                               Instant now);
 
@@ -44,6 +51,7 @@ class StopSweep {
  private:
   enum class Phase { kTerm, kKill, kDone };
 
+  void OnEndedOnly(bool any, Instant now);
   void OnTerm(const std::set<pid_t>& groups, std::vector<GroupSignal>& out);
   void OnKill(const std::set<pid_t>& groups, Instant now,
               std::vector<GroupSignal>& out);
@@ -52,6 +60,7 @@ class StopSweep {
   Instant kill_at_;
   Instant next_look_;
   Instant give_up_at_{};
+  std::optional<Instant> settled_at_;  // while only ended ones are found
   std::set<pid_t> termed_;
   std::set<pid_t> stopped_;
   int left_ = 0;

@@ -1,7 +1,8 @@
 // launcher_host: the smallest parent of a keeper, to be killed by tests.
 //
 // usage: launcher_host KEEPER GRACE_MS COMMAND...
-// Prints "started PID" once the worker runs; exits as the worker did.
+// The worker gets its stdin. Prints "started PID" once the worker runs; exits
+// as the worker did.
 #include <unistd.h>
 
 #include <cstdio>
@@ -41,11 +42,12 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", launcher.error().message().c_str());
     return 125;
   }
+  hvd::StdinRelay relay(loop, 0);
   launcher.value()->Launch(
       LaunchId{0}, {.argv = std::vector<std::string>(argv + 3, argv + argc),
                     .env = hvd::CurrentEnvironment(),
                     .cwd = "/",
-                    .stdin_fd = hvd::OpenDevNull().value(),
+                    .stdin_fd = relay.Attach().value(),
                     .stdout_fd = hvd::UniqueFd(::dup(1)),
                     .stderr_fd = hvd::UniqueFd(::dup(2))});
   loop.Run();

@@ -37,8 +37,33 @@ using Signals = std::vector<GroupSignal>;
 TEST_CASE("StopSweep is done at once when nothing lives", "[launcher]") {
   StopSweep sweep(10s, kStart);
   CHECK(sweep.NextDeadline() == kStart);
-  CHECK(sweep.On({Zombie(7, 7)}, kStart).empty());
+  CHECK(sweep.On({}, kStart).empty());
   CHECK(sweep.done());
+  CHECK(sweep.left() == 0);
+}
+
+TEST_CASE("StopSweep is not done before ended ones are reaped", "[launcher]") {
+  // 7 was listed, forked 8, and ended before its state was read.
+  StopSweep sweep(10s, kStart);
+  CHECK(sweep.On({Zombie(7, 7)}, kStart).empty());
+  CHECK_FALSE(sweep.done());
+  const Instant again = sweep.NextDeadline();
+  CHECK(again > kStart);
+  CHECK(again < kStart + 100ms);
+  CHECK(sweep.On({Alive(8, 7)}, again) == Signals{{7, SIGTERM}, {7, SIGCONT}});
+  CHECK(sweep.On({}, again + 1ms).empty());
+  CHECK(sweep.done());
+}
+
+TEST_CASE("StopSweep does not wait for ever for one that nobody reaps",
+          "[launcher]") {
+  StopSweep sweep(10s, kStart);
+  Instant now = kStart;
+  while (!sweep.done()) {
+    (void)sweep.On({Zombie(7, 7)}, now);
+    REQUIRE(now <= kStart + 2s);
+    now = std::max(now, sweep.NextDeadline());
+  }
   CHECK(sweep.left() == 0);
 }
 

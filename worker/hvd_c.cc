@@ -100,6 +100,7 @@ int hvd_cross_size(void) { return Guard(hvd::CrossSize); }
 
 int hvd_epoch(uint64_t* epoch) {
   return Guard([=] {
+    if (epoch == nullptr) throw std::invalid_argument("epoch must not be NULL");
     *epoch = hvd::Epoch();
     return 0;
   });
@@ -139,6 +140,7 @@ int hvd_barrier(void) {
 
 int hvd_log_to_driver(const char* text) {
   return Guard([=] {
+    if (text == nullptr) throw std::invalid_argument("text must not be NULL");
     hvd::LogToDriver(text);
     return 0;
   });

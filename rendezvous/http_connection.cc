@@ -219,6 +219,7 @@ void HttpConnection::Refuse(const HttpRefusal& refusal) {
   if (events_ != nullptr) events_->on_refused(*this, refusal);
   closing_ = true;
   phase_ = Phase::kIdle;
+  deadline_.reset();  // how long it may take to read this is the write's limit
   AppendAnswer(out_, {.status = refusal.status,
                       .body = refusal.why + "\n",
                       .then = AfterAnswer::kClose});

@@ -187,7 +187,8 @@ void V1Door::Conversation::OnWorld(std::string_view body) {
 void V1Door::Conversation::OnNotice(std::string_view target) {
   const std::optional<Epoch> epoch = ParseNoticeTarget(target);
   if (!epoch) return Reply(400, "the target has no ?epoch=<number>");
-  if (!door_.IsKnown(*epoch)) return Reply(409, "no world has this epoch yet");
+  if (!door_.worlds_.IsKnown(*epoch))
+    return Reply(409, "no world has this epoch yet");
   const Instant until = SteadyClock().Now() + kLongPoll;
   if (const auto notice = door_.notices_.Ask(waiter(), *epoch, until)) {
     return Reply(200, FormatNotice(*notice));

@@ -43,8 +43,6 @@ class V1Door {
   void Release(const std::vector<NoticeBoard::Release>& releases);
   // The conversation that waits under this number, no longer waiting.
   Conversation* Unpark(Waiter waiter);
-  // True when a message about `epoch` is about a world that was published.
-  bool IsKnown(Epoch epoch) const { return epoch <= worlds_.world().epoch; }
 
   const std::string job_key_;
   const Handlers handlers_;

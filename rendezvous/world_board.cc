@@ -33,7 +33,7 @@ std::vector<Release> WorldBoard::Publish(const World& world) {
 
 WorldBoard::Arrival WorldBoard::Ask(Waiter waiter, const Request& request) {
   Arrival arrival;
-  if (request.after > world_.epoch) {
+  if (!IsKnown(request.after)) {
     arrival.releases.push_back({waiter, WorldOutcome::kUnknownEpoch});
     return arrival;
   }

@@ -58,6 +58,9 @@ class WorldBoard {
   void Leave(Waiter waiter);
   std::vector<Release> Expire(Instant now);
 
+  // The one judge of epochs: false for a world that was never published.
+  bool IsKnown(Epoch epoch) const { return epoch <= world_.epoch; }
+
   const World& world() const { return world_; }
   // By rank; of the last world() that was complete.
   const std::vector<Endpoint>& endpoints() const { return endpoints_; }

@@ -3,11 +3,11 @@
 //   hvdrun -np 4 digits
 //   digits                     alone, the same result
 //
-// Flags: --epochs N (20), --batch N (32, of the whole job), --lr X (0.05),
-// --seed N (1), --shuffle-labels, --data FILE (digits.csv beside the program,
-// else the one in the source tree).
+// digits --help lists the flags. The data is digits.csv beside the program,
+// else the one in the source tree.
 #include <hvd/hvd.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -18,7 +18,6 @@
 
 #include "examples/digits/dataset.h"
 #include "examples/digits/trainer.h"
-#include "examples/flags.h"
 
 namespace {
 
@@ -31,13 +30,6 @@ constexpr std::size_t kTestImages = 360;  // a fifth
 // all runs.
 constexpr std::uint64_t kSplitSeed = 1998;
 
-struct Settings {
-  std::int64_t epochs = 20;
-  bool shuffle_labels = false;
-  std::string data;
-  TrainingOptions training;
-};
-
 std::string DefaultData() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -46,21 +38,26 @@ std::string DefaultData() {
   return DIGITS_SOURCE_DATA;
 }
 
-Settings ReadFlags(int argc, char** argv) {
-  const examples::Flags flags(
-      argc, argv, {"--epochs", "--batch", "--lr", "--seed", "--data"},
-      {"--shuffle-labels"});
-  Settings settings;
+struct Settings {
+  std::int64_t epochs = 20;
+  bool shuffle_labels = false;
+  std::string data = DefaultData();
+  TrainingOptions training;
+};
+
+void AddFlags(CLI::App& app, Settings& settings) {
+  app.option_defaults()->always_capture_default();
   TrainingOptions& training = settings.training;
-  settings.epochs = flags.Count("--epochs", settings.epochs, 1'000'000);
-  settings.shuffle_labels = flags.Has("--shuffle-labels");
-  settings.data = flags.Text("--data", DefaultData());
-  training.batch = static_cast<std::size_t>(flags.Count("--batch", 32, 1'797));
-  if (training.batch == 0) throw std::invalid_argument("--batch must not be 0");
-  training.learning_rate = flags.Number("--lr", training.learning_rate);
-  training.seed = static_cast<std::uint64_t>(
-      flags.Count("--seed", 1, std::int64_t{1} << 62));
-  return settings;
+  app.add_option("--epochs", settings.epochs, "passes over the images")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}));
+  app.add_option("--batch", training.batch, "images a step, of the whole job")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'797}));
+  app.add_option("--lr", training.learning_rate, "learning rate")
+      ->check(CLI::Range(0.0, 100.0));
+  app.add_option("--seed", training.seed, "of weights and order");
+  app.add_flag("--shuffle-labels", settings.shuffle_labels,
+               "train on wrong labels: nothing can be learnt");
+  app.add_option("--data", settings.data, "the images, as CSV");
 }
 
 void Train(const Settings& settings) {
@@ -93,14 +90,15 @@ void Train(const Settings& settings) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  Settings settings;
+  CLI::App app("learns to read handwritten digits on all ranks", "digits");
+  AddFlags(app, settings);
+  CLI11_PARSE(app, argc, argv);
   try {
-    Train(ReadFlags(argc, argv));
+    Train(settings);
   } catch (const hvd::CommError& error) {
     std::fprintf(stderr, "digits: training ended: %s\n", error.what());
     return 1;
-  } catch (const std::invalid_argument& error) {
-    std::fprintf(stderr, "digits: %s\n", error.what());
-    return 2;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "digits: %s\n", error.what());
     return 1;

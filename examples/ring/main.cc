@@ -2,10 +2,10 @@
 //
 //   hvdrun -np 4 ring --steps 10 --rate 5
 //
-// Flags: --steps N (10), --rate PER_SECOND (5; 0: no pause), --bytes N (8: how
-// much each step combines).
+// ring --help lists the flags.
 #include <hvd/hvd.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -15,27 +15,24 @@
 #include <thread>
 #include <vector>
 
-#include "examples/flags.h"
-
 namespace {
 
 struct Settings {
   std::int64_t steps = 10;
   double rate = 5;
-  std::size_t elements = 1;
+  std::int64_t bytes = 8;
 };
 
-Settings ReadFlags(int argc, char** argv) {
-  const examples::Flags flags(argc, argv, {"--steps", "--rate", "--bytes"}, {});
+void AddFlags(CLI::App& app, Settings& settings) {
+  app.option_defaults()->always_capture_default();
   constexpr std::int64_t kMaxSteps = 1'000'000'000;
   constexpr std::int64_t kMaxBytes = std::int64_t{1} << 32;
-  constexpr std::int64_t kElement = sizeof(std::int64_t);
-  Settings settings;
-  settings.steps = flags.Count("--steps", settings.steps, kMaxSteps);
-  settings.rate = flags.Number("--rate", settings.rate);
-  settings.elements = static_cast<std::size_t>(
-      (flags.Count("--bytes", kElement, kMaxBytes) + kElement - 1) / kElement);
-  return settings;
+  app.add_option("--steps", settings.steps, "how many allreduces")
+      ->check(CLI::Range(std::int64_t{0}, kMaxSteps));
+  app.add_option("--rate", settings.rate, "steps a second; 0: no pause")
+      ->check(CLI::Range(0.0, 1e9));
+  app.add_option("--bytes", settings.bytes, "how much each combines")
+      ->check(CLI::Range(std::int64_t{0}, kMaxBytes));
 }
 
 // Rank r brings (r + 1) * step, so a stale or foreign number shows.
@@ -59,7 +56,9 @@ void Step(std::int64_t step, std::vector<std::int64_t>& values) {
 
 void Run(const Settings& settings) {
   hvd::Init();
-  std::vector<std::int64_t> values(settings.elements);
+  constexpr std::int64_t kElement = sizeof(std::int64_t);
+  std::vector<std::int64_t> values(
+      static_cast<std::size_t>((settings.bytes + kElement - 1) / kElement));
   const auto begin = std::chrono::steady_clock::now();
   for (std::int64_t step = 1; step <= settings.steps; ++step) {
     Step(step, values);
@@ -75,11 +74,12 @@ void Run(const Settings& settings) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  Settings settings;
+  CLI::App app("one allreduce a step, one line a step", "ring");
+  AddFlags(app, settings);
+  CLI11_PARSE(app, argc, argv);
   try {
-    Run(ReadFlags(argc, argv));
-  } catch (const std::invalid_argument& error) {
-    std::fprintf(stderr, "ring: %s\n", error.what());
-    return 2;
+    Run(settings);
   } catch (const std::exception& error) {  // hvd::CommError: a peer is gone
     std::fprintf(stderr, "ring: %s\n", error.what());
     return 1;

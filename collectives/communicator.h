@@ -17,9 +17,9 @@
 
 namespace hvd {
 
-// Why a communicator is dead. `rank`: the one that died, fell silent or left; -1
-// if no one rank is to blame, as when two disagree. `text` is the same on all
-// ranks.
+// Why a communicator is dead. `rank`: the one that died, fell silent or left;
+// -1 if no one rank is to blame, as when two disagree. `text` is the same on
+// all ranks.
 struct CommFailure {
   int rank = -1;
   ErrorCode code = ErrorCode::kUnavailable;

@@ -42,6 +42,10 @@ class Context {
 
   virtual const Identity& identity() const = 0;
   virtual Communicator& communicator() = 0;
+  // To be called before a failure is told to the program, which may end over
+  // it: waits a moment for hvdrun to have seen the rank that failed, so that
+  // this one is not taken for the cause.
+  virtual void LetHvdrunSeeFirst() {}
   // As RendezvousClient's; without hvdrun a line on stdout, and nothing.
   virtual Status Log(std::string_view text) = 0;
   virtual Status SetResult(std::string_view bytes) = 0;

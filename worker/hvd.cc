@@ -64,9 +64,11 @@ void ThrowFailure(const Communicator& communicator, const Error& error) {
 
 template <class Call>
 void Collective(const Call& call) {
-  Communicator& communicator = JoinedHere().communicator();
-  const Status status = call(communicator);
-  if (!status.ok()) ThrowFailure(communicator, status.error());
+  Context& context = JoinedHere();
+  const Status status = call(context.communicator());
+  if (status.ok()) return;
+  context.LetHvdrunSeeFirst();
+  ThrowFailure(context.communicator(), status.error());
 }
 
 void ShutdownAtExit() {

@@ -17,6 +17,9 @@ constexpr Duration kRequestLimit{10'000};
 // hvdrun ends a job whose workers do not all join within --start-timeout, and
 // knows who is missing. Our own limit is for when hvdrun says nothing.
 constexpr Duration kHvdrunSpeaksFirst{5'000};
+// From a rank's end to hvdrun's word about it takes a few ms. The program is to
+// know within 100 ms of that end.
+constexpr Duration kHvdrunSeesFirst{75};
 
 Identity IdentityOf(const WorkerId& worker, const Membership& membership) {
   const Placement placement = PlacementOf(membership.world, membership.rank);
@@ -61,6 +64,15 @@ class JobContext : public Context {
 
   const Identity& identity() const override { return identity_; }
   Communicator& communicator() override { return *communicator_; }
+  void LetHvdrunSeeFirst() override {
+    if (std::exchange(has_waited_, true)) return;
+    const CommFailure* failure = communicator_->failure();
+    if (failure == nullptr || failure->rank < 0 ||
+        failure->rank == identity_.rank) {
+      return;  // nobody has ended
+    }
+    if (notices_) notices_->WaitForNotice(kHvdrunSeesFirst);
+  }
 
   Status Log(std::string_view text) override {
     return client_->Log(text, SteadyClock().Now() + kRequestLimit);
@@ -75,6 +87,7 @@ class JobContext : public Context {
   std::optional<RendezvousClient> client_;
   std::optional<RendezvousClient> notice_client_;
   std::unique_ptr<Communicator> communicator_;
+  bool has_waited_ = false;
   std::optional<NoticeThread> notices_;  // ends before what it uses
 };
 

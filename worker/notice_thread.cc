@@ -56,7 +56,17 @@ void NoticeThread::Run(Epoch epoch) {
   }
 }
 
+void NoticeThread::WaitForNotice(Duration limit) {
+  std::unique_lock lock(mutex_);
+  heard_changed_.wait_for(lock, limit, [this] { return heard_; });
+}
+
 void NoticeThread::Act(const RendezvousClient::Notice& notice) {
+  {
+    const std::lock_guard lock(mutex_);
+    heard_ = true;
+  }
+  heard_changed_.notify_all();
   if (!Pause(kRingFirst)) return;
   communicator_.Abort({notice.lost_rank, ErrorCode::kUnavailable, notice.text});
 }

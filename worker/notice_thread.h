@@ -6,9 +6,11 @@
 // hvdrun's own death is no news: the keeper ends this process then.
 #pragma once
 
-#include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
+#include "base/clock.h"
 #include "collectives/communicator.h"
 #include "collectives/doorbell.h"
 #include "rendezvous/rendezvous_client.h"
@@ -24,6 +26,9 @@ class NoticeThread {
   NoticeThread(const NoticeThread&) = delete;
   NoticeThread& operator=(const NoticeThread&) = delete;
 
+  // Returns once hvdrun has said that a rank is lost, or after `limit`.
+  void WaitForNotice(Duration limit);
+
  private:
   void Run(Epoch epoch);
   void Act(const RendezvousClient::Notice& notice);
@@ -33,6 +38,9 @@ class NoticeThread {
   RendezvousClient& client_;
   Communicator& communicator_;
   Doorbell stop_;
+  std::mutex mutex_;
+  std::condition_variable heard_changed_;
+  bool heard_ = false;  // guarded by mutex_
   std::thread thread_;
 };
 

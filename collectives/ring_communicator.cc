@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <array>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>

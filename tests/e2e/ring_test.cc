@@ -212,6 +212,22 @@ TEST_CASE("hvdrun blames the killed rank and not those that exit over it",
   }
 }
 
+TEST_CASE("hvdrun blames the rank that left and not those that miss it",
+          "[e2e]") {
+  for (int i = 0; i < 5; ++i) {
+    const ProgramResult result =
+        Hvdrun({"-np", "4", E2eWorker(), "leave", "7"});
+    INFO(result.err);
+    CHECK(result.status.ToShell() == 7);
+    for (const std::string rank : {"0", "2", "3"}) {
+      for (const std::string& line :
+           LinesOf(result.err, "[" + rank + "]<stderr>:")) {
+        CHECK(Contains(line, "rank 1 has left after 99 operations"));
+      }
+    }
+  }
+}
+
 TEST_CASE("hvdrun ends a job whose worker exits while others wait in Init",
           "[e2e]") {
   // Open MPI #4543.

@@ -1,6 +1,7 @@
 // e2e_worker: what the end-to-end tests need a worker to do, by its first word.
 //
 //   survive             allreduces until a peer is lost, says who and when
+//   leave CODE          the same, but rank 1 exits with CODE in the middle
 //   log BYTES           LogToDriver() and stdout, a text of that size
 //   result CODE TEXT... SetResult(TEXT of this rank), then exit with CODE
 //   secrets             looks for HVD_'s secrets before and after Init()
@@ -51,6 +52,15 @@ int Survive(const Words&) {
   return 1;
 }
 
+int Leave(const Words& words) {
+  hvd::Init();
+  std::vector<double> values(1000, 1.0);
+  for (int step = 1;; ++step) {
+    if (hvd::Rank() == 1 && step == 100) std::exit(std::stoi(words.at(0)));
+    hvd::AllReduce(values.data(), values.size());
+  }
+}
+
 int Log(const Words& words) {
   hvd::Init();
   const std::string text(std::stoul(words.at(0)), 'x');
@@ -94,8 +104,8 @@ int Mismatch(const Words&) {
 
 int Run(int argc, char** argv) {
   const std::map<std::string, std::function<int(const Words&)>> actions{
-      {"survive", Survive}, {"log", Log},           {"result", SetResult},
-      {"secrets", Secrets}, {"mismatch", Mismatch},
+      {"survive", Survive},  {"leave", Leave},     {"log", Log},
+      {"result", SetResult}, {"secrets", Secrets}, {"mismatch", Mismatch},
   };
   const Words words(argv + std::min(argc, 2), argv + argc);
   return actions.at(argc > 1 ? argv[1] : "")(words);

@@ -249,13 +249,16 @@ TEST_CASE("an interrupt reaches grandchildren behind a shell wrapper",
   const ScopedMark mark;
   Program program =
       Start(mark, {},
-            "sh -c 'trap \"echo child got INT; exit\" INT; echo up; "
-            "while :; do sleep 0.02; done' & trap '' INT; wait $!");
+            "trap : INT; sh -c 'trap \"echo child got INT; exit\" INT; "
+            "echo up; while :; do sleep 0.02; done'; echo over");
   REQUIRE(BothPrinted(program, "up"));
   program.Signal(SIGINT);
   const ProgramResult result = program.Wait(10s);
   INFO(result.out << result.err);
   CHECK(result.status == ExitStatus{.code = 130});
+  CHECK(Count(result.out, "child got INT") == 2);
+  CHECK(Count(result.out, ":over") == 2);
+  CHECK(result.took < 4s);  // no TERM was needed: it comes after 5 s
   CHECK(NoneLeft(mark.text(), 1s));
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("a worker that needs longer than its grace is said to be cut short",
 TEST_CASE("a stopped worker is woken to hear that it shall end", "[e2e]") {
   const ScopedMark mark;
   Program program(
-      HvdrunCommand({"-np", "1", "--stop-grace-secs", "20", "sh", "-c",
+      HvdrunCommand({"-np", "1", "--stop-grace-secs", "20", "bash", "-c",
                      "echo pid=$$; while :; do sleep 0.02; done"}),
       Marked(mark));
   REQUIRE(program.WaitForOutput("pid="));

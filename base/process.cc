@@ -56,13 +56,13 @@ class SpawnAttributes {
                                                POSIX_SPAWN_SETSIGMASK |
                                                POSIX_SPAWN_SETSIGDEF);
     if (!spec.cwd.empty()) {
-      posix_spawn_file_actions_addchdir_np(&actions_, spec.cwd.c_str());
+      Note(posix_spawn_file_actions_addchdir_np(&actions_, spec.cwd.c_str()));
     }
     // dup2 of an fd onto itself clears close-on-exec too (POSIX.1-2017).
-    posix_spawn_file_actions_adddup2(&actions_, spec.stdin_fd, 0);
-    posix_spawn_file_actions_adddup2(&actions_, spec.stdout_fd, 1);
-    posix_spawn_file_actions_adddup2(&actions_, spec.stderr_fd, 2);
-    posix_spawn_file_actions_addclosefrom_np(&actions_, 3);
+    Note(posix_spawn_file_actions_adddup2(&actions_, spec.stdin_fd, 0));
+    Note(posix_spawn_file_actions_adddup2(&actions_, spec.stdout_fd, 1));
+    Note(posix_spawn_file_actions_adddup2(&actions_, spec.stderr_fd, 2));
+    Note(posix_spawn_file_actions_addclosefrom_np(&actions_, 3));
   }
   ~SpawnAttributes() {
     posix_spawn_file_actions_destroy(&actions_);
@@ -71,10 +71,17 @@ class SpawnAttributes {
   SpawnAttributes(const SpawnAttributes&) = delete;
   SpawnAttributes& operator=(const SpawnAttributes&) = delete;
 
+  // EBADF: a descriptor is invalid, or not below the limit on open files.
+  int error() const { return error_; }
   const posix_spawnattr_t* attributes() const { return &attributes_; }
   const posix_spawn_file_actions_t* actions() const { return &actions_; }
 
  private:
+  void Note(int error) {
+    if (error_ == 0) error_ = error;
+  }
+
+  int error_ = 0;
   posix_spawnattr_t attributes_;
   posix_spawn_file_actions_t actions_;
 };
@@ -154,6 +161,10 @@ Result<std::string> FindProgram(const std::string& name, std::string_view path,
 
 Result<pid_t> Spawn(const ProcessSpec& spec) {
   const SpawnAttributes attributes(spec);
+  if (attributes.error() != 0) {
+    return Error::FromErrno(spec.program + ": its descriptors",
+                            attributes.error());
+  }
   std::vector<std::string> words = spec.argv;
   std::vector<std::string> env_text = EnvironmentText(spec.env);
   std::vector<char*> argv = Pointers(words);

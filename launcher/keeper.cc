@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -93,6 +92,7 @@ class Keeper {
   KeeperChannel channel_;
   UniqueFd child_signals_;
   Duration grace_{10'000};  // until Configure says otherwise
+  std::optional<FdLimit> nofile_;
   std::map<LaunchId, pid_t> running_;
   std::vector<Leftover> leftovers_;
   std::optional<StopSweep> stop_all_;
@@ -163,9 +163,7 @@ void Keeper::OnCommand(KeeperCommand command) {
 
 void Keeper::Configure(const KeeperConfigure& configure) {
   grace_ = configure.grace;
-  if (!configure.nofile) return;
-  const rlimit limit{configure.nofile->soft, configure.nofile->hard};
-  ::setrlimit(RLIMIT_NOFILE, &limit);
+  nofile_ = configure.nofile;
 }
 
 void Keeper::Launch(const KeeperLaunch& launch) {
@@ -179,7 +177,7 @@ void Keeper::Launch(const KeeperLaunch& launch) {
     return;
   }
   const Result<pid_t> pid =
-      SpawnWorker(launch, {in.get(), out.get(), err.get()});
+      SpawnWorker(launch, {in.get(), out.get(), err.get()}, nofile_);
   if (!pid.ok()) {
     Tell(KeeperStartFailed{launch.id, pid.error().code(),
                            pid.error().message()});

@@ -34,7 +34,11 @@ void AttachFds(const std::vector<UniqueFd>& fds, msghdr& message,
   std::memcpy(CMSG_DATA(header), numbers.data(), size);
 }
 
+// All descriptors of a message, or as many invalid ones: with some of them
+// missing (the limit on open files), the rest would be taken for another's.
 void CollectFds(msghdr& message, std::deque<UniqueFd>& fds) {
+  const bool cut_short = (message.msg_flags & MSG_CTRUNC) != 0;
+  std::vector<UniqueFd> received;
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
        header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
@@ -44,9 +48,14 @@ void CollectFds(msghdr& message, std::deque<UniqueFd>& fds) {
     for (std::size_t i = 0; i < count; ++i) {
       int fd = -1;
       std::memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
-      fds.emplace_back(fd);
+      received.emplace_back(fd);
     }
   }
+  if (cut_short) {
+    for (std::size_t i = 0; i < kMaxFds; ++i) fds.emplace_back();
+    return;
+  }
+  for (UniqueFd& fd : received) fds.push_back(std::move(fd));
 }
 
 bool WouldBlock(int err) { return err == EAGAIN || err == EWOULDBLOCK; }

@@ -142,7 +142,9 @@ void LocalLauncher::Climb(LaunchId id) {
 void LocalLauncher::OnStuck(LaunchId id) {
   const pid_t pid = workers_[id].pid;
   workers_.erase(id);
+  const std::weak_ptr<int> alive = alive_;
   if (handlers_.on_stuck) handlers_.on_stuck(id, pid);
+  if (alive.expired()) return;
   if (handlers_.on_exit) handlers_.on_exit(id, {0, SIGKILL});
 }
 

@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -83,6 +85,40 @@ class RaisedStackLimit {
   bool enough_ = false;
 };
 
+// posix_spawn refuses descriptors that are not below the soft limit; the
+// keeper's own, a worker's included, are below this.
+constexpr rlim_t kSpawnNeeds = 16;
+
+// The soft limit on open files, for as long as it lives. A hard limit that was
+// lowered could not be raised again, so that one is the child's business.
+class SoftFdLimit {
+ public:
+  explicit SoftFdLimit(const std::optional<FdLimit>& nofile) : nofile_(nofile) {
+    if (!nofile_) return;
+    ::getrlimit(RLIMIT_NOFILE, &own_);
+    const rlim_t soft = std::max<rlim_t>(nofile_->soft, kSpawnNeeds);
+    const rlimit lower{std::min(soft, own_.rlim_max), own_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &lower);
+  }
+  ~SoftFdLimit() {
+    if (nofile_) ::setrlimit(RLIMIT_NOFILE, &own_);
+  }
+  SoftFdLimit(const SoftFdLimit&) = delete;
+  SoftFdLimit& operator=(const SoftFdLimit&) = delete;
+
+  // The rest of the limit that could not be in force before.
+  void Complete(pid_t pid) const {
+    if (!nofile_) return;
+    if (nofile_->hard == own_.rlim_max && nofile_->soft >= kSpawnNeeds) return;
+    const rlimit whole{nofile_->soft, nofile_->hard};
+    ::prlimit(pid, RLIMIT_NOFILE, &whole, nullptr);
+  }
+
+ private:
+  std::optional<FdLimit> nofile_;
+  rlimit own_{};
+};
+
 Status CheckDirectory(const std::string& cwd) {
   struct stat info {};
   if (cwd.empty()) return Done{};
@@ -95,7 +131,8 @@ Status CheckDirectory(const std::string& cwd) {
 
 }  // namespace
 
-Result<pid_t> SpawnWorker(const KeeperLaunch& launch, const WorkerFds& fds) {
+Result<pid_t> SpawnWorker(const KeeperLaunch& launch, const WorkerFds& fds,
+                          const std::optional<FdLimit>& nofile) {
   const Status directory = CheckDirectory(launch.cwd);
   if (!directory.ok()) return directory.error();
   const std::string path(EnvFind(launch.env, "PATH").value_or("/usr/bin:/bin"));
@@ -114,6 +151,7 @@ Result<pid_t> SpawnWorker(const KeeperLaunch& launch, const WorkerFds& fds) {
                      std::to_string(stack.value()) +
                      " bytes, and the hard limit (ulimit -Hs) is lower"};
   }
+  const SoftFdLimit fd_limit(nofile);
   Result<pid_t> pid = Spawn({.program = program.value(),
                              .argv = launch.argv,
                              .env = launch.env,
@@ -121,7 +159,10 @@ Result<pid_t> SpawnWorker(const KeeperLaunch& launch, const WorkerFds& fds) {
                              .stdin_fd = fds.stdin_fd,
                              .stdout_fd = fds.stdout_fd,
                              .stderr_fd = fds.stderr_fd});
-  if (pid.ok()) limit.GiveBackTo(pid.value());
+  if (pid.ok()) {
+    fd_limit.Complete(pid.value());
+    limit.GiveBackTo(pid.value());
+  }
   return pid;
 }
 

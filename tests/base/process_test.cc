@@ -146,4 +146,15 @@ TEST_CASE("a program that cannot be executed is an error and no child",
   CHECK(pid.error().code() == ErrorCode::kNotFound);
 }
 
+TEST_CASE("a child is not started with a descriptor that can't be its own",
+          "[base]") {
+  ProcessSpec spec = Shell("true");
+  spec.stdout_fd = -1;
+  const Result<pid_t> pid = Spawn(spec);
+  REQUIRE_FALSE(pid.ok());
+  CHECK(pid.error().code() == ErrorCode::kUnavailable);
+  CHECK(pid.error().message() ==
+        "/bin/sh: its descriptors: Bad file descriptor");
+}
+
 }  // namespace hvd

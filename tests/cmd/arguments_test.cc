@@ -133,7 +133,7 @@ TEST_CASE("a switch takes no value", "[cmd][unit]") {
   CHECK(Split({"--verbose", "true"}).command == Words{"true"});
 }
 
-TEST_CASE("-v is the version, as in horovodrun", "[cmd][unit]") {
+TEST_CASE("hvdrun -v is the version, as in horovodrun", "[cmd][unit]") {
   CHECK(Flags(Split({"-v"})) == Words{"--version=1"});
   CHECK(Flags(Split({"-h"})) == Words{"--help=1"});
   CHECK(Flags(Split({"-cb"})) == Words{"--check-build=1"});

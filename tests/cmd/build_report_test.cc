@@ -15,12 +15,12 @@ BuildFacts Facts() {
 
 }  // namespace
 
-TEST_CASE("--check-build is what its golden file says", "[cmd][unit]") {
+TEST_CASE("hvdrun --check-build is what its golden file says", "[cmd][unit]") {
   const std::string text = BuildReportText(Facts());
   CHECK(text == testing::Golden("check_build.txt", text));
 }
 
-TEST_CASE("--check-build begins with the block that horovodrun prints",
+TEST_CASE("hvdrun --check-build begins with the block that horovodrun prints",
           "[cmd][unit]") {
   const std::string text = BuildReportText(Facts());
   std::size_t at = 0;

@@ -9,7 +9,7 @@
 
 namespace hvd {
 
-TEST_CASE("--help is what its golden file says", "[cmd][unit]") {
+TEST_CASE("hvdrun --help is what its golden file says", "[cmd][unit]") {
   CHECK(HelpText() == testing::Golden("help.txt", HelpText()));
 }
 
@@ -26,7 +26,7 @@ TEST_CASE("docs/cli.md names the variable of every flag", "[cmd][unit]") {
   }
 }
 
-TEST_CASE("--help shows every flag and every exit code", "[cmd][unit]") {
+TEST_CASE("hvdrun --help shows every flag and every exit code", "[cmd][unit]") {
   const std::string help = HelpText();
   for (const Flag& flag : AllFlags()) {
     CAPTURE(flag.name);
@@ -37,7 +37,7 @@ TEST_CASE("--help shows every flag and every exit code", "[cmd][unit]") {
   }
 }
 
-TEST_CASE("--help fits a terminal of 80 columns", "[cmd][unit]") {
+TEST_CASE("hvdrun --help fits a terminal of 80 columns", "[cmd][unit]") {
   std::istringstream lines(HelpText());
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count) {

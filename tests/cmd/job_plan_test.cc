@@ -61,7 +61,8 @@ TEST_CASE("slot variables of the user's shell are not in a job plan", "[cmd]") {
   CHECK(plan.user_env == EnvList{{"HOME", "/home/me"}});
 }
 
-TEST_CASE("--env sets, passes on, and says what it does not have", "[cmd]") {
+TEST_CASE("hvdrun --env sets, passes on, and says what it does not have",
+          "[cmd]") {
   Settings settings = TwoHosts();
   settings.env = {{"A", "b c"}, {"RANK", std::nullopt}, {"MISSING", {}}};
   const Planned planned = Plan(settings, {{"RANK", "7"}, {"A", "old"}});

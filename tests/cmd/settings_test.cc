@@ -38,7 +38,7 @@ ReadFile OneFile(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("-np alone runs on this machine", "[cmd][unit]") {
+TEST_CASE("hvdrun -np alone runs on this machine", "[cmd][unit]") {
   const Settings settings = Parse({"-np", "4", "./train", "--epochs", "3"});
   CHECK(settings.mode == RunMode::kRun);
   CHECK(settings.np == 4);
@@ -138,7 +138,7 @@ TEST_CASE("without -np every slot of the given hosts gets a worker",
       3);
 }
 
-TEST_CASE("-np and hosts missing is an error that shows the way",
+TEST_CASE("hvdrun -np and hosts missing is an error that shows the way",
           "[cmd][unit]") {
   const Error error = ErrorOf({"./train"});
   CHECK(error.message() == "-np is missing: how many workers?");
@@ -215,7 +215,7 @@ TEST_CASE("a host flag beats the other one given as a variable",
         "HVDRUN_HOSTS and HVDRUN_HOSTFILE exclude each other");
 }
 
-TEST_CASE("--env adds up and takes what hvdrun has for a bare name",
+TEST_CASE("hvdrun --env adds up and takes what hvdrun has for a bare name",
           "[cmd][unit]") {
   const EnvList env = {{"B", "from here"}, {"HVDRUN_ENV", "Z=1\nY=2\n"}};
   const Settings settings =
@@ -227,7 +227,7 @@ TEST_CASE("--env adds up and takes what hvdrun has for a bare name",
         "--env must be NAME or NAME=VALUE, got \"=x\"");
 }
 
-TEST_CASE("--env of a name that is not set is a note, not an error",
+TEST_CASE("hvdrun --env of a name that is not set is a note, not an error",
           "[cmd][unit]") {
   // Horovod #2340.
   const Settings settings = Parse({"-np", "1", "--env", "MISSING", "x"});
@@ -236,7 +236,7 @@ TEST_CASE("--env of a name that is not set is a note, not an error",
         Words{"--env MISSING: not set here, so no worker gets it"});
 }
 
-TEST_CASE("--stdin takes a rank of the job or none", "[cmd][unit]") {
+TEST_CASE("hvdrun --stdin takes a rank of the job or none", "[cmd][unit]") {
   CHECK_FALSE(Parse({"-np", "2", "--stdin", "none", "x"}).stdin_rank);
   CHECK(Parse({"-np", "2", "--stdin", "1", "x"}).stdin_rank == 1);
   CHECK(ErrorOf({"-np", "2", "--stdin", "2", "x"}).message() ==

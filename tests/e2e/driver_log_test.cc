@@ -8,8 +8,9 @@
 
 namespace hvd::testing {
 
-TEST_CASE("--driver-log callback-only shows what is sent to the driver alone",
-          "[e2e]") {
+TEST_CASE(
+    "hvdrun --driver-log callback-only shows what is sent to the driver alone",
+    "[e2e]") {
   TemporaryDirectory directory;
   const std::string files = directory / "logs";
   const ProgramResult result =
@@ -26,8 +27,10 @@ TEST_CASE("--driver-log callback-only shows what is sent to the driver alone",
   }
 }
 
-TEST_CASE("--driver-log callback-only without a place for full logs is refused",
-          "[e2e]") {
+TEST_CASE(
+    "hvdrun --driver-log callback-only without a place for full logs is "
+    "refused",
+    "[e2e]") {
   const ProgramResult result =
       Hvdrun({"-np", "1", "--driver-log", "callback-only", "true"});
   CHECK(result.status.ToShell() == 125);
@@ -53,7 +56,7 @@ TEST_CASE("LogToDriver without hvdrun prints", "[e2e]") {
   CHECK(Contains(result.out, "rank 0 xxx\n"));
 }
 
-TEST_CASE("--result-file holds rank 0's result when the job succeeded",
+TEST_CASE("hvdrun --result-file holds rank 0's result when the job succeeded",
           "[e2e]") {
   TemporaryDirectory directory;
   const std::string file = directory.Write("result", "of yesterday");
@@ -65,7 +68,7 @@ TEST_CASE("--result-file holds rank 0's result when the job succeeded",
   CHECK(ReadFile(file) == "first\nof all");
 }
 
-TEST_CASE("--result-file does not exist when the job failed", "[e2e]") {
+TEST_CASE("hvdrun --result-file does not exist when the job failed", "[e2e]") {
   TemporaryDirectory directory;
   const std::string file = directory.Write("result", "of yesterday");
   const ProgramResult result =
@@ -76,7 +79,7 @@ TEST_CASE("--result-file does not exist when the job failed", "[e2e]") {
   CHECK_FALSE(std::filesystem::exists(file));
 }
 
-TEST_CASE("--result-file is removed while the job runs", "[e2e]") {
+TEST_CASE("hvdrun --result-file is removed while the job runs", "[e2e]") {
   TemporaryDirectory directory;
   const std::string file = directory.Write("result", "of yesterday");
   const ProgramResult result =

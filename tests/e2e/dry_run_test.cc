@@ -8,7 +8,8 @@
 
 namespace hvd::testing {
 
-TEST_CASE("--dry-run shows hosts, ranks, environment and commands", "[e2e]") {
+TEST_CASE("hvdrun --dry-run shows hosts, ranks, environment and commands",
+          "[e2e]") {
   const ProgramResult result =
       Hvdrun({"--dry-run", "-np", "3", "-H", "localhost:2,127.0.0.2:2", "--env",
               "EXTRA=a b", "train", "--lr", "it's"});
@@ -26,7 +27,7 @@ TEST_CASE("--dry-run shows hosts, ranks, environment and commands", "[e2e]") {
   CHECK(Contains(plan, "<secret>"));
 }
 
-TEST_CASE("--dry-run starts nothing and makes nothing", "[e2e]") {
+TEST_CASE("hvdrun --dry-run starts nothing and makes nothing", "[e2e]") {
   TemporaryDirectory directory;
   const std::string trace = directory / "started";
   const std::string report = directory / "report";
@@ -40,14 +41,14 @@ TEST_CASE("--dry-run starts nothing and makes nothing", "[e2e]") {
   CHECK_FALSE(std::filesystem::exists(logs));
 }
 
-TEST_CASE("--dry-run refuses what a run would refuse", "[e2e]") {
+TEST_CASE("hvdrun --dry-run refuses what a run would refuse", "[e2e]") {
   CHECK(Hvdrun({"--dry-run", "-np", "2", "-H", "localhost:1", "true"})
             .status.ToShell() == 125);
   CHECK(Hvdrun({"--dry-run", "-np", "2", "-H", "192.0.2.7:2", "true"})
             .status.ToShell() == 125);
 }
 
-TEST_CASE("--check-build says what this build can do", "[e2e]") {
+TEST_CASE("hvdrun --check-build says what this build can do", "[e2e]") {
   const ProgramResult result = Hvdrun({"--check-build"});
   CHECK(result.status.ToShell() == 0);
   // horovodrun's headings, which scripts look for.
@@ -59,8 +60,9 @@ TEST_CASE("--check-build says what this build can do", "[e2e]") {
   CHECK(result.err.empty());
 }
 
-TEST_CASE("--help explains the prefix, the exit codes and repeated hosts",
-          "[e2e]") {
+TEST_CASE(
+    "hvdrun --help explains the prefix, the exit codes and repeated hosts",
+    "[e2e]") {
   const ProgramResult result = Hvdrun({"--help"});
   CHECK(result.status.ToShell() == 0);
   CHECK(Contains(result.out, "[3]<stdout>:"));
@@ -69,7 +71,7 @@ TEST_CASE("--help explains the prefix, the exit codes and repeated hosts",
   CHECK(result.err.empty());
 }
 
-TEST_CASE("--version prints one line", "[e2e]") {
+TEST_CASE("hvdrun --version prints one line", "[e2e]") {
   for (const std::string flag : {"-v", "--version"}) {
     const ProgramResult result = Hvdrun({flag});
     CHECK(result.status.ToShell() == 0);
@@ -78,7 +80,8 @@ TEST_CASE("--version prints one line", "[e2e]") {
   }
 }
 
-TEST_CASE("--explain shows each event and what was decided on it", "[e2e]") {
+TEST_CASE("hvdrun --explain shows each event and what was decided on it",
+          "[e2e]") {
   const ProgramResult result =
       Hvdrun({"--explain", "-np", "2", "sh", "-c",
               "[ $HOROVOD_RANK = 1 ] || sleep 30; exit 6"});

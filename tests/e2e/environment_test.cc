@@ -159,7 +159,8 @@ TEST_CASE("what hvdrun gives a worker is what libhvd reads", "[e2e]") {
   CHECK(worker.collective_timeout == Duration(7'500));
 }
 
-TEST_CASE("--rank-env mpi adds the names of Open MPI and MPICH", "[e2e]") {
+TEST_CASE("hvdrun --rank-env mpi adds the names of Open MPI and MPICH",
+          "[e2e]") {
   const auto environments = EnvironmentsOf(
       {"-np", "3", "-H", "localhost:2,127.0.0.2:3", "--rank-env", "mpi"}, 3);
   CheckValues(environments[2], {{"OMPI_COMM_WORLD_RANK", "2"},
@@ -271,7 +272,7 @@ TEST_CASE("a worker's arguments are the words that hvdrun got", "[e2e]") {
   CHECK(result.out == RunProgram(command).out);
 }
 
-TEST_CASE("--env gives variables to every worker", "[e2e]") {
+TEST_CASE("hvdrun --env gives variables to every worker", "[e2e]") {
   // Horovod #2340.
   const ProgramOptions outer = WithVariables({{"B", "from\nhere"}});
   const auto environments = EnvironmentsOf(

@@ -196,7 +196,7 @@ TEST_CASE("hvdrun starts exactly -np workers when there are more slots",
             .size() == 4);
 }
 
-TEST_CASE("-np -4 starts four workers here whatever the host flags say",
+TEST_CASE("hvdrun -np -4 starts four workers here whatever the host flags say",
           "[e2e]") {
   const ProgramResult result =
       Hvdrun(With({"-np", "-4", "-H", "192.0.2.7:2"}, kWhoAmI));

@@ -27,7 +27,7 @@ void CheckRefused(const std::string& place, ProgramOptions options = {}) {
 
 }  // namespace
 
-TEST_CASE("--output-filename keeps each rank's bytes and shows them too",
+TEST_CASE("hvdrun --output-filename keeps each rank's bytes and shows them too",
           "[e2e]") {
   TemporaryDirectory directory;
   const std::string files = directory / "made/on/the/way";
@@ -45,7 +45,7 @@ TEST_CASE("--output-filename keeps each rank's bytes and shows them too",
   }
 }
 
-TEST_CASE("--output-files only keeps workers' output off the terminal",
+TEST_CASE("hvdrun --output-files only keeps workers' output off the terminal",
           "[e2e]") {
   TemporaryDirectory directory;
   const std::string files = directory / "logs";
@@ -63,7 +63,7 @@ TEST_CASE("--output-files only keeps workers' output off the terminal",
   }
 }
 
-TEST_CASE("--output-filename pads ranks so that they sort", "[e2e]") {
+TEST_CASE("hvdrun --output-filename pads ranks so that they sort", "[e2e]") {
   // horovodrun's names: rank.00 to rank.11 for twelve workers.
   TemporaryDirectory directory;
   const ProgramResult result =
@@ -75,7 +75,7 @@ TEST_CASE("--output-filename pads ranks so that they sort", "[e2e]") {
   CHECK_FALSE(std::filesystem::exists(directory / "rank.0"));
 }
 
-TEST_CASE("--output-filename works for one worker", "[e2e]") {
+TEST_CASE("hvdrun --output-filename works for one worker", "[e2e]") {
   // horovodrun takes log10(0) here.
   TemporaryDirectory directory;
   const ProgramResult result = Hvdrun(
@@ -85,7 +85,7 @@ TEST_CASE("--output-filename works for one worker", "[e2e]") {
   CHECK(std::filesystem::exists(directory / "rank.0/stderr"));
 }
 
-TEST_CASE("--output-filename starts anew with each job", "[e2e]") {
+TEST_CASE("hvdrun --output-filename starts anew with each job", "[e2e]") {
   TemporaryDirectory directory;
   for (const std::string word : {"first", "second"}) {
     CHECK(Hvdrun(
@@ -95,8 +95,9 @@ TEST_CASE("--output-filename starts anew with each job", "[e2e]") {
   CHECK(ReadFile(directory / "rank.0/stdout") == "second\n");
 }
 
-TEST_CASE("--output-filename keeps what a failed worker said, and names it",
-          "[e2e]") {
+TEST_CASE(
+    "hvdrun --output-filename keeps what a failed worker said, and names it",
+    "[e2e]") {
   TemporaryDirectory directory;
   const ProgramResult result =
       Hvdrun({"-np", "2", "--output-filename", directory.path(), "sh", "-c",

@@ -84,7 +84,7 @@ TEST_CASE("hvdrun keeps stdout and stderr apart", "[e2e]") {
   }
 }
 
-TEST_CASE("--output raw leaves bytes and the missing last newline alone",
+TEST_CASE("hvdrun --output raw leaves bytes and the missing last newline alone",
           "[e2e]") {
   const ProgramResult result =
       Hvdrun({"-np", "1", "--output", "raw", "sh", "-c",
@@ -95,7 +95,7 @@ TEST_CASE("--output raw leaves bytes and the missing last newline alone",
   CHECK(result.err.rfind("oops\nhvdrun: ", 0) == 0);
 }
 
-TEST_CASE("--output none shows nothing that workers print", "[e2e]") {
+TEST_CASE("hvdrun --output none shows nothing that workers print", "[e2e]") {
   const ProgramResult result = Hvdrun({"-np", "2", "--output", "none", "sh",
                                        "-c", "seq 1 100000; echo err >&2"});
   CHECK(result.status.ToShell() == 0);
@@ -103,7 +103,7 @@ TEST_CASE("--output none shows nothing that workers print", "[e2e]") {
   CHECK_FALSE(Contains(result.err, "err\n"));
 }
 
-TEST_CASE("--prefix-output-with-timestamp puts a time before every tag",
+TEST_CASE("hvdrun --prefix-output-with-timestamp puts a time before every tag",
           "[e2e]") {
   const ProgramResult result =
       Hvdrun({"-np", "2", "--prefix-output-with-timestamp", "sh", "-c",

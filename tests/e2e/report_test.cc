@@ -31,7 +31,7 @@ Reported RunWithReport(std::vector<std::string> words) {
 
 }  // namespace
 
-TEST_CASE("--report tells of a success with the times of every phase",
+TEST_CASE("hvdrun --report tells of a success with the times of every phase",
           "[e2e]") {
   const auto [result, report] =
       RunWithReport({"-np", "2", Bin("ring"), "--steps", "2", "--rate", "0"});
@@ -58,7 +58,7 @@ TEST_CASE("--report tells of a success with the times of every phase",
   }
 }
 
-TEST_CASE("--report tells the first failure from its victims", "[e2e]") {
+TEST_CASE("hvdrun --report tells the first failure from its victims", "[e2e]") {
   const auto [result, report] = RunWithReport(
       {"-np", "3", "sh", "-c",
        "[ $HVD_RANK = 1 ] || exec sleep 60; printf 'caf\\351 REAL\\n' >&2; "
@@ -80,8 +80,9 @@ TEST_CASE("--report tells the first failure from its victims", "[e2e]") {
   CHECK(report["workers"][0]["exit"]["signal_name"] == "SIGTERM");
 }
 
-TEST_CASE("--report leaves no file of an earlier job when nothing was started",
-          "[e2e]") {
+TEST_CASE(
+    "hvdrun --report leaves no file of an earlier job when nothing was started",
+    "[e2e]") {
   TemporaryDirectory directory;
   const std::string file = directory.Write("report.json", "{}");
   // 192.0.2.0/24 is for documentation (RFC 5737): never this machine.
@@ -92,7 +93,7 @@ TEST_CASE("--report leaves no file of an earlier job when nothing was started",
   CHECK_FALSE(std::filesystem::exists(file));
 }
 
-TEST_CASE("--report tells of a job that a signal ended", "[e2e]") {
+TEST_CASE("hvdrun --report tells of a job that a signal ended", "[e2e]") {
   TemporaryDirectory directory;
   const std::string file = directory / "report.json";
   Program program(HvdrunCommand(
@@ -108,8 +109,9 @@ TEST_CASE("--report tells of a job that a signal ended", "[e2e]") {
   CHECK(report["victims"] == json({0, 1}));
 }
 
-TEST_CASE("--report names the log of the first failure when there is one",
-          "[e2e]") {
+TEST_CASE(
+    "hvdrun --report names the log of the first failure when there is one",
+    "[e2e]") {
   TemporaryDirectory directory;
   const std::string logs = directory / "logs";
   const auto [result, report] = RunWithReport(
@@ -123,7 +125,8 @@ TEST_CASE("--report names the log of the first failure when there is one",
   CHECK(Contains(result.err, file));
 }
 
-TEST_CASE("--report is written for every other way a job ends", "[e2e]") {
+TEST_CASE("hvdrun --report is written for every other way a job ends",
+          "[e2e]") {
   struct Case {
     std::vector<std::string> words;
     int code;

@@ -68,7 +68,7 @@ TEST_CASE("no secret is shown while a job runs, nor by what it leaves",
   }
 }
 
-TEST_CASE("--dry-run hides the key and --env shows what was asked for",
+TEST_CASE("hvdrun --dry-run hides the key and --env shows what was asked for",
           "[e2e]") {
   ProgramOptions options;
   options.env = {{"API_TOKEN", "s3cr3tTOK"}};

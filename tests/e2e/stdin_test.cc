@@ -39,7 +39,7 @@ TEST_CASE("hvdrun gives its whole stdin to rank 0 and none to the others",
   CHECK(LinesOf(result.out, "[1]<stdout>:") == std::vector<std::string>{"0"});
 }
 
-TEST_CASE("--stdin 1 gives stdin to rank 1", "[e2e]") {
+TEST_CASE("hvdrun --stdin 1 gives stdin to rank 1", "[e2e]") {
   const ProgramResult result =
       Hvdrun({"-np", "2", "--stdin", "1", "wc", "-c"}, WithStdin("hello\n"));
   CHECK(result.status.ToShell() == 0);
@@ -47,7 +47,7 @@ TEST_CASE("--stdin 1 gives stdin to rank 1", "[e2e]") {
   CHECK(LinesOf(result.out, "[1]<stdout>:") == std::vector<std::string>{"6"});
 }
 
-TEST_CASE("--stdin none gives every worker an end of file", "[e2e]") {
+TEST_CASE("hvdrun --stdin none gives every worker an end of file", "[e2e]") {
   const ProgramResult result =
       Hvdrun({"-np", "2", "--stdin", "none", "wc", "-c"}, WithStdin("hello\n"));
   CHECK(result.status.ToShell() == 0);
@@ -55,7 +55,7 @@ TEST_CASE("--stdin none gives every worker an end of file", "[e2e]") {
   CHECK(LinesOf(result.out, "[1]<stdout>:") == std::vector<std::string>{"0"});
 }
 
-TEST_CASE("--stdin refuses a rank that the job does not have", "[e2e]") {
+TEST_CASE("hvdrun --stdin refuses a rank that the job does not have", "[e2e]") {
   const ProgramResult result = Hvdrun({"-np", "2", "--stdin", "2", "true"});
   CHECK(result.status.ToShell() == 125);
   CHECK(Contains(result.err, "--stdin"));

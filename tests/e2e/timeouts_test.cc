@@ -28,7 +28,7 @@ std::vector<std::string> SavesOnTerm(const std::string& grace,
 
 }  // namespace
 
-TEST_CASE("--timeout ends the job with 124 and leaves nothing behind",
+TEST_CASE("hvdrun --timeout ends the job with 124 and leaves nothing behind",
           "[e2e]") {
   // Open MPI #9272.
   const ScopedMark mark;
@@ -44,15 +44,17 @@ TEST_CASE("--timeout ends the job with 124 and leaves nothing behind",
   CHECK(NoneLeft(mark.text(), 1s));
 }
 
-TEST_CASE("--timeout does nothing to a job that is done before", "[e2e]") {
+TEST_CASE("hvdrun --timeout does nothing to a job that is done before",
+          "[e2e]") {
   const ProgramResult result = Hvdrun({"-np", "2", "--timeout", "30", "true"});
   INFO(result.err);
   CHECK(result.status.success());
   CHECK(result.took < 5s);
 }
 
-TEST_CASE("--timeout counts from the start though workers end one by one",
-          "[e2e]") {
+TEST_CASE(
+    "hvdrun --timeout counts from the start though workers end one by one",
+    "[e2e]") {
   const ProgramResult result =
       Hvdrun({"-np", "3", "--timeout", "0.6", "sh", "-c",
               "[ $HVD_RANK = 2 ] && exec sleep 60; sleep 0.$HVD_RANK"});
@@ -61,7 +63,7 @@ TEST_CASE("--timeout counts from the start though workers end one by one",
   CHECK(result.took < 2s);
 }
 
-TEST_CASE("--start-timeout names the rank that did not join the others",
+TEST_CASE("hvdrun --start-timeout names the rank that did not join the others",
           "[e2e]") {
   // Open MPI #9272: the path where nobody looks does the same clean-up.
   const ScopedMark mark;
@@ -77,7 +79,8 @@ TEST_CASE("--start-timeout names the rank that did not join the others",
   CHECK(NoneLeft(mark.text(), 1s));
 }
 
-TEST_CASE("--start-timeout does not concern workers that never join", "[e2e]") {
+TEST_CASE("hvdrun --start-timeout does not concern workers that never join",
+          "[e2e]") {
   // A job without libhvd is judged by its exits alone.
   const ProgramResult result =
       Hvdrun({"-np", "2", "--start-timeout", "0.3", "sleep", "0.8"});
@@ -133,7 +136,7 @@ TEST_CASE("a stopped worker is woken to hear that it shall end", "[e2e]") {
   CHECK(NoneLeft(mark.text(), 1s));
 }
 
-TEST_CASE("--stop-grace-secs 0 kills at once", "[e2e]") {
+TEST_CASE("hvdrun --stop-grace-secs 0 kills at once", "[e2e]") {
   const ScopedMark mark;
   Program program(
       HvdrunCommand({"-np", "2", "--stop-grace-secs", "0", "sh", "-c",

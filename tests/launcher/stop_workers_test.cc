@@ -211,9 +211,11 @@ TEST_CASE("a shorter grace cuts a StopLeftovers under way short",
   const ScopedMark mark;
   const LaunchId id = host.Shell(
       "setsid sh -c 'trap \"\" TERM; echo ready; while :; do sleep 0.05; done' "
-      "& exit 0",
+      "& exec sleep 60",
       Marked(mark));
   REQUIRE(host.WaitForOutput(id, "ready"));
+  host.launcher().Stop(id, SIGKILL, 0ms);
+  host.WaitForExit(id);
   bool first_done = false;
   host.launcher().StopLeftovers(600s, [&] { first_done = true; });
   CHECK(host.StopLeftovers(0ms) < 10s);

@@ -64,7 +64,10 @@ TEST_CASE("A rank killed at a random moment is named alike by every survivor",
       ProcessWorld world({.size = size, .transport = transport},
                          ReduceUntilFailure);
       REQUIRE(world.AwaitCalls(1 + static_cast<int>(random() % 20), kPatient));
-      ::usleep(static_cast<useconds_t>(random() % 2000));
+      const Instant moment =
+          SteadyClock().Now() + std::chrono::microseconds(random() % 2000);
+      ProcessWorld::Await([&] { return SteadyClock().Now() >= moment; },
+                          kPatient);
       const Instant killed = SteadyClock().Now();
       world.Kill(victim, SIGKILL);
       REQUIRE(world.AwaitExits(victim, kPatient) == 0);

@@ -191,15 +191,19 @@ std::string Where(const Endpoint& right, const LinkPlan& plan) {
 }  // namespace
 
 Result<RightLink> DialRight(const Endpoint& right, const LinkPlan& plan) {
+  std::string reason;
   for (;;) {
     Result<RightLink> link =
         plan.same_host ? DialLocal(right, plan) : DialTcp(right, plan);
     if (link.ok()) return link;
+    // An attempt that the deadline cut short knows less than the one before.
+    if (reason.empty() || link.error().code() != ErrorCode::kTimeout) {
+      reason = link.error().message();
+    }
     if (SteadyClock().Now() + kPause >= plan.deadline) {
-      return Error(ErrorCode::kTimeout, "cannot reach rank " +
-                                            std::to_string(plan.identity.to) +
-                                            " " + Where(right, plan) + ": " +
-                                            link.error().message());
+      return Error(ErrorCode::kTimeout,
+                   "cannot reach rank " + std::to_string(plan.identity.to) +
+                       " " + Where(right, plan) + ": " + reason);
     }
     (void)::poll(nullptr, 0, static_cast<int>(kPause.count()));
   }

@@ -45,7 +45,7 @@ struct LinkPlan {
 Result<LeftLink> AcceptLeft(const RingListener& listener, const LinkPlan& plan);
 
 // Tries again until the deadline: the other one may not listen to this world
-// yet. The error says what happened the last time.
+// yet. The error says what stood in the way.
 Result<RightLink> DialRight(const Endpoint& right, const LinkPlan& plan);
 
 // A descriptor that becomes readable when the process at the other end of an

@@ -31,7 +31,8 @@ class AsioTimer : public Timer {
   }
   ~AsioTimer() override {
     state_->cancelled = true;
-    state_->timer.cancel();
+    error_code ignored;
+    state_->timer.cancel(ignored);
   }
   AsioTimer(const AsioTimer&) = delete;
   AsioTimer& operator=(const AsioTimer&) = delete;

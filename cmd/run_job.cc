@@ -60,7 +60,7 @@ RendezvousHandlers JobRun::rendezvous_handlers() {
             Feed(WorkerReady{worker, after});
           },
       .on_log =
-          [this](const WorkerId& worker, std::string text) {
+          [this](const WorkerId& worker, const std::string& text) {
             output_.PrintWorkerLog(RankOf(worker).value_or(-1), world_.epoch,
                                    text);
           },
@@ -69,7 +69,9 @@ RendezvousHandlers JobRun::rendezvous_handlers() {
             if (RankOf(worker) == 0) result_ = std::move(bytes);
           },
       .on_refused =
-          [this](std::string line) { logger_.Warning("rendezvous", line); },
+          [this](const std::string& line) {
+            logger_.Warning("rendezvous", line);
+          },
   };
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 namespace hvd::bench {
 namespace {
@@ -38,7 +39,7 @@ void PutHex(char* out, std::uint64_t value) {
 
 void WriteLine(char* out, int worker, std::uint32_t number) {
   std::memset(out, '.', kLineSize);
-  std::memcpy(out, "w0 n", 4);
+  std::string_view("w0 n").copy(out, 4);
   out[1] = static_cast<char>('0' + worker);
   for (std::size_t i = kNumberDigits; i-- > 0; number /= 10) {
     out[kNumberAt + i] = static_cast<char>('0' + number % 10);

@@ -198,9 +198,9 @@ Status RingCommunicator::Run(bool starts_with_call) {
 }
 
 Result<bool> RingCommunicator::Move(RingFlow& run) {
-  const Result<bool> received = run.Receive();
+  Result<bool> received = run.Receive();
   if (!received.ok()) return received;
-  const Result<bool> sent = run.Send();
+  Result<bool> sent = run.Send();
   if (!sent.ok()) return sent;
   return received.value() || sent.value();
 }

@@ -50,6 +50,8 @@ class Screen {
   }
   const std::string& text() const { return text_; }
   bool reading = true;
+  // A writer that was left behind may still be in a write to it.
+  void KeepOpen() { (void)write_.Release(); }
 
  private:
   UniqueFd read_;
@@ -71,8 +73,23 @@ class MuxHost {
     mux_ = std::move(mux).value();
   }
 
+  // What is still queued is read first, so that no writer is left behind.
+  ~MuxHost() {
+    out.reading = true;
+    err.reading = true;
+    if (mux_ == nullptr) return;
+    mux_->Abandon();
+    Flush();
+  }
+  MuxHost(const MuxHost&) = delete;
+  MuxHost& operator=(const MuxHost&) = delete;
+
   OutputMux& mux() { return *mux_; }
-  void Destroy() { mux_.reset(); }
+  void Destroy() {
+    mux_.reset();
+    out.KeepOpen();
+    err.KeepOpen();
+  }
 
   struct Worker {
     UniqueFd out;

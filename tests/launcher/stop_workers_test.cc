@@ -226,8 +226,10 @@ TEST_CASE("a shorter grace cuts a StopLeftovers under way short",
 TEST_CASE("orphans that end leave no zombie behind", "[launcher]") {
   WorkerHost host;
   const LaunchId id = host.Shell(
-      "for i in 1 2 3 4 5; do (setsid sleep 0.01 &) ; done; exec sleep 60");
+      "for i in 1 2 3 4 5; do (setsid sleep 0.01 &) ; done; echo ready; "
+      "exec sleep 60");
   const pid_t pid = host.WaitForStart(id);
+  REQUIRE(host.WaitForOutput(id, "ready"));
   const auto only_worker = [&] {
     return testing::ChildrenOf(host.launcher().keeper_pid()) ==
            std::vector<pid_t>{pid};

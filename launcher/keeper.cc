@@ -52,7 +52,7 @@ struct Leftover {
 UniqueFd BlockSignals() {
   sigset_t all;
   sigfillset(&all);
-  ::sigprocmask(SIG_BLOCK, &all, nullptr);
+  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
   sigset_t child;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);

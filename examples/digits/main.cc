@@ -90,11 +90,11 @@ void Train(const Settings& settings) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Settings settings;
-  CLI::App app("learns to read handwritten digits on all ranks", "digits");
-  AddFlags(app, settings);
-  CLI11_PARSE(app, argc, argv);
   try {
+    Settings settings;
+    CLI::App app("learns to read handwritten digits on all ranks", "digits");
+    AddFlags(app, settings);
+    CLI11_PARSE(app, argc, argv);
     Train(settings);
   } catch (const hvd::CommError& error) {
     std::fprintf(stderr, "digits: training ended: %s\n", error.what());

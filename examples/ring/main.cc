@@ -74,11 +74,11 @@ void Run(const Settings& settings) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Settings settings;
-  CLI::App app("one allreduce a step, one line a step", "ring");
-  AddFlags(app, settings);
-  CLI11_PARSE(app, argc, argv);
   try {
+    Settings settings;
+    CLI::App app("one allreduce a step, one line a step", "ring");
+    AddFlags(app, settings);
+    CLI11_PARSE(app, argc, argv);
     Run(settings);
   } catch (const std::exception& error) {  // hvd::CommError: a peer is gone
     std::fprintf(stderr, "ring: %s\n", error.what());

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/check.h"
@@ -31,9 +32,9 @@
 namespace hvd::bench {
 namespace {
 
-const std::string kKey(32, 'k');
+constexpr std::string_view kKey = "any key does, it only must agree";
 // A Gloo address list of 8 ranks: 136 bytes a peer.
-const std::string kValue(std::size_t{136} * 7, 'v');
+std::string Value() { return std::string(std::size_t{136} * 7, 'v'); }
 
 std::string Get() {
   return "GET /global/0 HTTP/1.1\r\nHost: 127.0.0.1\r\n"
@@ -41,7 +42,7 @@ std::string Get() {
 }
 std::string Put() {
   return "PUT /global/0 HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: " +
-         std::to_string(kValue.size()) + "\r\n\r\n" + kValue;
+         std::to_string(Value().size()) + "\r\n\r\n" + Value();
 }
 
 class Same : public Script {
@@ -130,7 +131,7 @@ void TellPort(int tell, std::uint16_t port) {
   HVD_CHECK(::write(tell, &port, sizeof port) == sizeof port);
 }
 
-// Answers as long as the store's to a GET of kValue, or to a PUT.
+// Answers as long as the store's to a GET of Value(), or to a PUT.
 template <bool kWithValue>
 void ServeYardstick(int tell) {
   const auto address = ParseSocketAddress("127.0.0.1", 0);
@@ -142,7 +143,7 @@ void ServeYardstick(int tell) {
   socklen_t size = sizeof bound;
   ::getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size);
   TellPort(tell, PortOf(bound));
-  const std::string body = kWithValue ? kValue : "";
+  const std::string body = kWithValue ? Value() : "";
   ServeEcho(fd, "HTTP/1.1 200 OK\r\nContent-Length: " +
                     std::to_string(body.size()) + "\r\n\r\n" + body);
 }

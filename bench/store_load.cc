@@ -65,13 +65,7 @@ class Loader {
   // Takes the answers still under way: a server must not see its peers vanish.
   void Finish() {
     for (Client& client : clients_) {
-      std::array<char, 16384> chunk{};
-      while (AnswerSize(client.in) == 0) {
-        const ssize_t n =
-            ::recv(client.fd.get(), chunk.data(), chunk.size(), 0);
-        HVD_CHECK(n > 0);
-        client.in.append(chunk.data(), static_cast<std::size_t>(n));
-      }
+      while (AnswerSize(client.in) == 0) Receive(client, 0);
     }
   }
 
@@ -104,13 +98,18 @@ class Loader {
                      MSG_NOSIGNAL) == static_cast<ssize_t>(request.size()));
   }
 
-  std::uint64_t Read(std::size_t index) {
-    Client& client = clients_[index];
+  static void Receive(Client& client, int flags) {
     std::array<char, 16384> chunk{};
     const ssize_t n =
-        ::recv(client.fd.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+        ::recv(client.fd.get(), chunk.data(), chunk.size(), flags);
     HVD_CHECK(n > 0);
     client.in.append(chunk.data(), static_cast<std::size_t>(n));
+  }
+
+  // How many answers that completed.
+  std::uint64_t Read(std::size_t index) {
+    Client& client = clients_[index];
+    Receive(client, MSG_DONTWAIT);
     const std::size_t size = AnswerSize(client.in);
     if (size == 0) return 0;
     if (load_.connections == Connections::kOneEach) {

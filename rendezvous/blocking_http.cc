@@ -51,7 +51,7 @@ Status BlockingHttp::Connect(const std::string& address, std::uint16_t port,
     Close();
     return error;
   }
-  const Status ready = WaitFor(Direction::kWrite, deadline);
+  Status ready = WaitFor(Direction::kWrite, deadline);
   if (!ready.ok()) return ready;
   int failure = 0;
   socklen_t size = sizeof failure;
@@ -120,7 +120,7 @@ Status BlockingHttp::Send(std::string_view bytes, Instant deadline) {
     if (n >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(n));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      const Status ready = WaitFor(Direction::kWrite, deadline);
+      Status ready = WaitFor(Direction::kWrite, deadline);
       if (!ready.ok()) return ready;
     } else if (errno != EINTR) {
       return Error::FromErrno("send", errno);
@@ -132,7 +132,7 @@ Status BlockingHttp::Send(std::string_view bytes, Instant deadline) {
 Status BlockingHttp::Receive(Instant deadline) {
   for (;;) {
     // Waits before it reads, so that a cancelled call never succeeds.
-    const Status ready = WaitFor(Direction::kRead, deadline);
+    Status ready = WaitFor(Direction::kRead, deadline);
     if (!ready.ok()) return ready;
     const std::size_t size = in_.size();
     in_.resize(size + kReadBytes);

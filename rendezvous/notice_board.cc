@@ -16,10 +16,10 @@ std::string Number(Epoch epoch) {
 
 }  // namespace
 
-std::vector<NoticeBoard::Release> NoticeBoard::Notify(Epoch epoch,
-                                                      WorldNotice notice) {
+std::vector<NoticeBoard::Release> NoticeBoard::Notify(
+    Epoch epoch, const WorldNotice& notice) {
   HVD_CHECK(epoch <= current_);
-  notices_.try_emplace(epoch, std::move(notice));
+  notices_.try_emplace(epoch, notice);
   if (notices_.size() > kKeptNotices) notices_.erase(notices_.begin());
   return ReleaseKnown();
 }

@@ -31,7 +31,7 @@ class NoticeBoard {
     std::optional<WorldNotice> notice;
   };
 
-  std::vector<Release> Notify(Epoch epoch, WorldNotice notice);
+  std::vector<Release> Notify(Epoch epoch, const WorldNotice& notice);
   // Ends the waits for older worlds.
   std::vector<Release> Publish(Epoch epoch);
   // What is known of `epoch`, which must not be newer than the published one;

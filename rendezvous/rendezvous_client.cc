@@ -214,7 +214,7 @@ Result<std::string> RendezvousClient::Impl::LongPoll(const Request& request,
 }
 
 RendezvousClient::RendezvousClient(RendezvousAddress server,
-                                   std::string job_key, WorkerId worker)
+                                   std::string job_key, const WorkerId& worker)
     : impl_(std::make_unique<Impl>(std::move(server), std::move(job_key),
                                    worker)) {}
 

@@ -25,7 +25,7 @@ struct RendezvousAddress {
 class RendezvousClient {
  public:
   RendezvousClient(RendezvousAddress server, std::string job_key,
-                   WorkerId worker);
+                   const WorkerId& worker);
   ~RendezvousClient();
   RendezvousClient(const RendezvousClient&) = delete;
   RendezvousClient& operator=(const RendezvousClient&) = delete;

@@ -80,7 +80,7 @@ class HttpRendezvousServer : public RendezvousServer {
   void Notify(Epoch epoch, int lost_rank, std::string text) override {
     WorldNotice notice{std::nullopt, std::move(text)};
     if (lost_rank >= 0) notice.lost_rank = lost_rank;
-    v1_.Notify(epoch, std::move(notice));
+    v1_.Notify(epoch, notice);
   }
 
  private:

@@ -219,8 +219,8 @@ void V1Door::Publish(const World& world) {
   Release(notices_.Publish(world.epoch));
 }
 
-void V1Door::Notify(Epoch epoch, WorldNotice notice) {
-  Release(notices_.Notify(epoch, std::move(notice)));
+void V1Door::Notify(Epoch epoch, const WorldNotice& notice) {
+  Release(notices_.Notify(epoch, notice));
 }
 
 void V1Door::Sweep(Instant now) {

@@ -32,7 +32,7 @@ class V1Door {
   std::unique_ptr<HttpConversation> Open(HttpConnection& connection);
 
   void Publish(const World& world);
-  void Notify(Epoch epoch, WorldNotice notice);
+  void Notify(Epoch epoch, const WorldNotice& notice);
   // Ends the waits that have lasted kLongPoll.
   void Sweep(Instant now);
 

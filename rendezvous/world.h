@@ -19,6 +19,8 @@ enum class Epoch : std::uint64_t {};
 struct WorkerId {
   std::string host;
   int slot = 0;
+  // clang-tidy 14 takes the defaulted operator for a comparison with 0.
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   auto operator<=>(const WorkerId&) const = default;
 };
 

@@ -19,7 +19,9 @@ Result<std::unique_ptr<Context>> Context::Join(const EnvList& env) {
   if (!worker.value()) return MakeSoloContext();
   // The key is no business of the children this program may start. Before any
   // thread of ours exists; the user's are his to mind.
-  for (const std::string& name : SecretVariables()) ::unsetenv(name.c_str());
+  for (const std::string& name : SecretVariables()) {
+    ::unsetenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
+  }
   return JoinJob(*worker.value());
 }
 

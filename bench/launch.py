@@ -34,10 +34,17 @@ def commands(build, np):
             for name, words in all_commands.items() if shutil.which(str(words[0]))}
 
 
+LIMIT_S = 20  # a run that takes longer does not end
+
+
 def seconds(command):
+    """How long it took; None if it did not end."""
     begin = time.perf_counter()
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, check=False)
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, check=False, timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        return None
     took = time.perf_counter() - begin
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.decode()}")
@@ -45,11 +52,16 @@ def seconds(command):
 
 
 def measure(build, np, rounds):
-    runs = {name: [] for name in commands(build, np)}
+    """name -> milliseconds of each round; no more rounds for what did not end"""
+    peers = commands(build, np)
+    runs = {name: [] for name in peers}
     for round_number in range(rounds + 1):
-        for name, command in commands(build, np).items():
+        for name, command in list(peers.items()):
             took = seconds(command)
-            if round_number > 0:  # the first warms the page cache
+            if took is None:
+                print(f"{np:>4} {name:12} did not end within {LIMIT_S} s")
+                del peers[name], runs[name]
+            elif round_number > 0:  # the first warms the page cache
                 runs[name].append(took * 1000)
     return runs
 

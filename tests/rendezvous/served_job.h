@@ -16,7 +16,7 @@
 
 namespace hvd::testing {
 
-inline constexpr Duration kPatience{50'000};
+inline constexpr Duration kPatience{100'000};
 
 inline Instant In(Duration delay) { return SteadyClock().Now() + delay; }
 

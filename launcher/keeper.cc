@@ -28,8 +28,8 @@
 namespace hvd {
 namespace {
 
-// Exits that come together are looked after with one scan of /proc, and a job of
-// short workers is over before the first: a scan costs as much as a spawn.
+// Exits that come together are looked after with one scan of /proc, and a job
+// of short workers is over before the first: a scan costs as much as a spawn.
 constexpr Duration kLookDelay{50};
 
 // From the first look at a dying process to its end. Its memory is freed by

@@ -11,14 +11,13 @@
 #include "base/check.h"
 #include "launcher/output_pipe.h"
 #include "launcher/output_tag.h"
+#include "launcher/output_worker.h"
 
 namespace hvd {
 namespace {
 
 // As much as a worker's pipe holds (output_pipe.cc): one read empties it.
 constexpr std::size_t kReadSize = 256U << 10U;
-// A longer line goes out in parts, so memory is bounded by this a stream.
-constexpr std::size_t kMaxHeld = 64U << 10U;
 // An unfinished line (a prompt, a progress bar) is shown after this.
 constexpr Duration kHoldTime{200};
 // How many ended workers LastStderr() still knows.
@@ -35,25 +34,6 @@ bool SameFile(int a, int b) {
 }
 
 }  // namespace
-
-struct OutputMux::Stream {
-  OutputStream which = OutputStream::kStdout;
-  UniqueFd fd;
-  std::unique_ptr<FdWatch> watch;
-  bool paused = false;
-  std::string tag;
-  LineSplitter splitter{kMaxHeld};
-  Instant held_since{};
-  std::shared_ptr<OutputTarget> file;  // shared by the lives of a rank
-  std::size_t dropped = 0;
-};
-
-struct OutputMux::Worker {
-  int rank = 0;
-  std::array<Stream, 2> streams;
-  StderrTail last_stderr;
-  bool ended = false;
-};
 
 Result<std::unique_ptr<OutputMux>> OutputMux::Start(EventLoop& loop,
                                                     OutputOptions options,
@@ -142,11 +122,27 @@ void OutputMux::OnReadable(Worker& worker, Stream& stream) {
   const ssize_t n =
       ::read(stream.fd.get(), read_buffer_.data(), read_buffer_.size());
   if (n > 0) {
-    Take(worker, stream, {read_buffer_.data(), static_cast<std::size_t>(n)});
+    const auto size = static_cast<std::size_t>(n);
+    Take(worker, stream, {read_buffer_.data(), size});
+    RestIfBusy(stream, size);
   } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
     Close(stream);
   }
   Commit();
+}
+
+void OutputMux::RestIfBusy(Stream& stream, std::size_t size) {
+  if (!stream.pacer.RestAfter(size, loop_.Now())) return;
+  stream.resting = true;
+  UpdateWatch(stream);
+  if (rest_timer_) return;
+  rest_timer_ = loop_.After(ReadPacer::kRest, [this] {
+    rest_timer_.reset();
+    for (const auto& [id, other] : workers_) {
+      for (Stream& rested : other->streams) rested.resting = false;
+    }
+    UpdateWatches();
+  });
 }
 
 void OutputMux::Take(Worker& worker, Stream& stream, std::string_view bytes) {
@@ -340,7 +336,8 @@ void OutputMux::UpdateWatches() {
 
 void OutputMux::UpdateWatch(Stream& stream) {
   if (!stream.watch) return;
-  const bool pause = (Shown(stream) && SinkOf(stream.which).stalled()) ||
+  const bool pause = stream.resting ||
+                     (Shown(stream) && SinkOf(stream.which).stalled()) ||
                      (stream.file && files_stalled_);
   if (pause == stream.paused) return;
   stream.paused = pause;

@@ -121,6 +121,7 @@ class OutputMux {
   Status OpenFiles();
   void AddStream(Worker& worker, OutputStream which, UniqueFd fd, Epoch epoch);
   void OnReadable(Worker& worker, Stream& stream);
+  void RestIfBusy(Stream& stream, std::size_t size);
   void Take(Worker& worker, Stream& stream, std::string_view bytes);
   void Print(Stream& stream, std::string_view bytes);
   void EmitPiece(OutputSink& sink, const Stream& stream, std::string_view tag,
@@ -153,6 +154,7 @@ class OutputMux {
   std::deque<LaunchId> ended_;  // the oldest first
   std::string read_buffer_;
   std::unique_ptr<Timer> held_timer_;
+  std::unique_ptr<Timer> rest_timer_;
   std::vector<std::function<void()>> flush_done_;
   std::shared_ptr<int> alive_ = std::make_shared<int>();
 };

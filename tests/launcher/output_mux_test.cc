@@ -111,6 +111,19 @@ TEST_CASE("OutputMux keeps \\r\\n together and tags after a lone \\r",
                       "[0]<stdout>:20%\r[0]<stdout>:30%\n"));
 }
 
+TEST_CASE("OutputMux shows every line of a worker that writes one by one",
+          "[launcher]") {
+  MuxHost host;
+  auto& worker = host.AddWorker(0, 0);
+  std::string expected;
+  for (int i = 0; i < 300; ++i) {
+    MuxHost::Write(worker.out, "x\n");
+    expected += "[0]<stdout>:x\n";
+    host.RunFor(0ms);
+  }
+  CHECK(host.WaitForOut(expected));
+}
+
 TEST_CASE("OutputMux names the epoch from the second on", "[launcher]") {
   MuxHost host;
   auto& worker = host.AddWorker(3, 0, Epoch{1});

@@ -229,6 +229,18 @@ class EnvReader {
   std::optional<Error> error_;
 };
 
+// `own`: the user's environment without slot variables.
+EnvList WorkerEnvAt(const JobEnv& job, const World& world,
+                    const Placement& placement, int hosts, const EnvList& own) {
+  EnvWriter env(own);
+  WriteOurs(job, world, placement, env);
+  const auto rank = static_cast<std::size_t>(placement.rank);
+  WriteHorovod(job, world.workers[rank].host, placement, env);
+  WriteTorch(job, hosts, placement, env);
+  if (job.rank_env == RankEnv::kMpi) WriteMpi(placement, env);
+  return env.Finish();
+}
+
 Placement ReadPlacement(EnvReader& read) {
   Placement p;
   p.rank = read.Count<int>("HVD_RANK");
@@ -253,7 +265,9 @@ Placement ReadPlacement(EnvReader& read) {
 EnvList MakeWorkerEnv(const JobEnv& job, const World& world, int rank,
                       const EnvList& user) {
   HVD_CHECK(rank >= 0 && static_cast<std::size_t>(rank) < world.workers.size());
-  return MakeWorkerEnvs(job, world, user)[static_cast<std::size_t>(rank)];
+  const std::vector<Placement> placements = Placements(world);
+  return WorkerEnvAt(job, world, placements[static_cast<std::size_t>(rank)],
+                     HostCount(placements), WithoutSlotVariables(user));
 }
 
 std::vector<EnvList> MakeWorkerEnvs(const JobEnv& job, const World& world,
@@ -264,13 +278,7 @@ std::vector<EnvList> MakeWorkerEnvs(const JobEnv& job, const World& world,
   std::vector<EnvList> envs;
   envs.reserve(placements.size());
   for (const Placement& placement : placements) {
-    const auto rank = static_cast<std::size_t>(placement.rank);
-    EnvWriter env(own);
-    WriteOurs(job, world, placement, env);
-    WriteHorovod(job, world.workers[rank].host, placement, env);
-    WriteTorch(job, hosts, placement, env);
-    if (job.rank_env == RankEnv::kMpi) WriteMpi(placement, env);
-    envs.push_back(env.Finish());
+    envs.push_back(WorkerEnvAt(job, world, placement, hosts, own));
   }
   return envs;
 }

@@ -201,8 +201,12 @@ void EventLoop::Run() {
 bool EventLoop::RunUntil(const std::function<bool()>& done, Duration limit) {
   const Instant end = Now() + limit;
   impl_->context.restart();
-  while (!done() && Now() < end) impl_->context.run_one_until(end);
-  return done();
+  // Asked once a turn: what holds now may not hold when asked again.
+  while (!done()) {
+    if (Now() >= end) return false;
+    impl_->context.run_one_until(end);
+  }
+  return true;
 }
 
 void EventLoop::Stop() { impl_->context.stop(); }

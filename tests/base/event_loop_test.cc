@@ -140,11 +140,19 @@ TEST_CASE("Post may be called from another thread", "[base]") {
   CHECK(loop.RunUntil([&] { return ran; }, 5s));
 }
 
+TEST_CASE("RunUntil believes a condition that held for a moment", "[base]") {
+  EventLoop loop;
+  int asked = 0;
+  CHECK(loop.RunUntil([&] { return ++asked == 1; }, 20ms));
+  CHECK(asked == 1);
+}
+
 TEST_CASE("Run sleeps until Stop", "[base]") {
   EventLoop loop;
+  const Instant begin = loop.Now();
   const auto timer = loop.After(10ms, [&] { loop.Stop(); });
   loop.Run();
-  SUCCEED("returned");
+  CHECK(loop.Now() - begin >= 10ms);
 }
 
 }  // namespace hvd

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/fd_passing.h"
+#include "collectives/handshake_io.h"
 #include "collectives/ring_link.h"
 #include "collectives/ring_schedule.h"
 #include "collectives/shm_channel.h"

@@ -12,7 +12,7 @@
 
 #include "base/seconds.h"
 #include "collectives/abstract_address.h"
-#include "collectives/fd_passing.h"
+#include "collectives/handshake_io.h"
 #include "collectives/ring_link.h"
 #include "collectives/shm_channel.h"
 #include "collectives/tcp_channel.h"

@@ -56,6 +56,22 @@ std::string Request(const std::string& method, int rank,
          std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
+// As Horovod's client does: asks again until the key is there, but not for
+// ever.
+std::string AwaitValue(int rank) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  std::string got = Exchange(Request("GET", rank, ""));
+  while (got.find(" 404 ") != std::string::npos) {
+    if (std::chrono::steady_clock::now() >= end) {
+      throw std::runtime_error("rank " + std::to_string(rank) +
+                               " stored nothing within 60 s");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    got = Exchange(Request("GET", rank, ""));
+  }
+  return got;
+}
+
 void Run() {
   const int rank = std::stoi(Variable("HOROVOD_RANK"));
   const int size = std::stoi(Variable("HOROVOD_SIZE"));
@@ -66,11 +82,7 @@ void Run() {
     const std::string put =
         Exchange(Request("PUT", rank, "value of " + std::to_string(rank)));
     if (put.find(" 200 ") == std::string::npos) throw std::runtime_error(put);
-    std::string got = Exchange(Request("GET", neighbour, ""));
-    while (got.find(" 404 ") != std::string::npos) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      got = Exchange(Request("GET", neighbour, ""));
-    }
+    const std::string got = AwaitValue(neighbour);
     if (got.size() < expected.size() ||
         got.substr(got.size() - expected.size()) != expected) {
       throw std::runtime_error(got);

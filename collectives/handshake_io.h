@@ -1,5 +1,5 @@
-// SendWithFds, ReceiveWithFds: one non-blocking step of a stream socket, with
-// descriptors riding on AF_UNIX ones (SCM_RIGHTS).
+// SendWithFds, ReceiveWithFds: the short messages of a handshake, over
+// base/fd_passing.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,13 @@
 
 namespace hvd {
 
-inline constexpr std::size_t kMaxPassedFds = 4;
-
 // Sends all of `bytes`, which fit into an empty socket buffer, and `fds`.
 Status SendWithFds(int socket, std::string_view bytes,
                    std::span<const int> fds);
 
 // How many bytes it put into `out`; 0 if there is nothing yet. Descriptors that
-// came along are appended to `fds`, close-on-exec. kUnavailable: end of stream.
+// came along are appended to `fds`, close-on-exec. kUnavailable: end of stream,
+// or descriptors that could not be had.
 Result<std::size_t> ReceiveWithFds(int socket, std::span<char> out,
                                    std::vector<UniqueFd>& fds);
 

@@ -96,8 +96,10 @@ class WatchSet {
     const int n = ::epoll_wait(descriptor_.native_handle(), events.data(),
                                static_cast<int>(events.size()), 0);
     for (int i = 0; i < n; ++i) {
+      // A copy: the kernel packs epoll_event, so its members are not aligned.
+      const std::uint64_t id = events[static_cast<size_t>(i)].data.u64;
       // One handler may remove the watch of a later one.
-      const auto found = active_.find(events[static_cast<size_t>(i)].data.u64);
+      const auto found = active_.find(id);
       if (found == active_.end()) continue;
       const auto fn = found->second;  // outlives its own removal
       (*fn)();

@@ -37,6 +37,9 @@ function(hvd_add_test name)
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE hvd_warnings hvd_test_support ${arg_DEPS})
+  target_precompile_headers(${name} REUSE_FROM hvd_test_pch)
+  # What is tested is optimised; the tests are read by the compiler sooner.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   set(serial FALSE)
   if(arg_SERIAL)
     set(serial TRUE)

@@ -25,14 +25,14 @@ struct Add {
 struct Min {
   template <class T>
   static T Of(T a, T b) {
-    return (a < b) | (a != a) ? a : b;
+    return ((a < b) | (a != a)) ? a : b;
   }
 };
 
 struct Max {
   template <class T>
   static T Of(T a, T b) {
-    return (a > b) | (a != a) ? a : b;
+    return ((a > b) | (a != a)) ? a : b;
   }
 };
 

@@ -293,7 +293,8 @@ TEST_CASE("each variable that libhvd needs is missed by name", "[rendezvous]") {
   for (const auto& [name, value] : Complete()) {
     if (!name.starts_with("HVD_") || not_read.contains(name)) continue;
     EnvList env = Complete();
-    std::erase_if(env, [&](const auto& entry) { return entry.first == name; });
+    std::erase_if(
+        env, [&name = name](const auto& entry) { return entry.first == name; });
     const auto read = ReadWorkerEnv(env);
     REQUIRE_FALSE(read.ok());
     CHECK(read.error().message() ==

@@ -5,6 +5,7 @@ usage: docs_test.py CASE ROOT BUILD_DIR
 links     every relative link leads to a file.
 folders   every folder has a README of at most 60 lines that begins with its
           name and one sentence, and the source files it names exist.
+reports   every test that docs/public_reports.md names exists.
 messages  every message that docs/troubleshooting.md explains stands in the source.
 commands  every ```sh block runs. In each document, in order and in one scratch
           directory: a block with a file name behind its language is written to
@@ -77,6 +78,24 @@ def messages(root, _build):
     expect(headings, "docs/troubleshooting.md explains no message")
 
 
+def reports(root, _build):
+    """A row is: report, what went wrong, the "tests" that show otherwise or why there is none."""
+    source = ""
+    for path in sorted((root / "tests").rglob("*.cc")):
+        source += re.sub(r'"\s*\n\s*"', "", path.read_text())
+    rows = [line.split(" | ") for line in (root / "docs/public_reports.md").read_text().splitlines()
+            if line.startswith("| ") and not line.startswith(("| report |", "| --- "))]
+    complaints = []
+    for row in rows:
+        if len(row) != 3:
+            complaints.append(f"not three columns: {row}")
+            continue
+        complaints += [f"no test is called \"{name}\"" for name in re.findall(r'"([^"]+)"', row[2])
+                       if f'TEST_CASE("{name}"' not in source]
+    expect(not complaints, "\n".join(complaints))
+    expect(len(rows) > 0, "docs/public_reports.md has no row")
+
+
 def commands(root, build):
     with tempfile.TemporaryDirectory() as scratch:
         prefix = pathlib.Path(scratch) / "prefix"
@@ -126,7 +145,7 @@ def run_block(where, text, place, env):
 
 def main():
     case, root, build = sys.argv[1:]
-    cases = {f.__name__: f for f in (links, folders, messages, commands)}
+    cases = {f.__name__: f for f in (links, folders, reports, messages, commands)}
     cases[case](pathlib.Path(root).resolve(), pathlib.Path(build).resolve())
 
 

@@ -39,7 +39,7 @@ function(hvd_add_test name)
   target_link_libraries(${name} PRIVATE hvd_warnings hvd_test_support ${arg_DEPS})
   target_precompile_headers(${name} REUSE_FROM hvd_test_pch)
   # What is tested is optimised; the tests are read by the compiler sooner.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
   set(serial FALSE)
   if(arg_SERIAL)
     set(serial TRUE)

@@ -7,7 +7,7 @@
 build_packages=(g++ cmake ninja-build ccache pkg-config python3
   libboost-dev nlohmann-json3-dev libcli11-dev catch2 libssl-dev)
 # The sanitizers are clang's: they compile in half of gcc's time.
-sanitizer_packages=(clang llvm)
+sanitizer_packages=(clang libclang-rt-dev llvm)
 # What the tests start beside our own programs.
 test_packages=(procps util-linux strace)
 

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <optional>
 
+#include "base/one_line.h"
+
 namespace hvd {
 namespace {
 
@@ -13,18 +15,6 @@ std::string_view Trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-// What people wrote may hold anything: one line of it, and not all of a novel.
-std::string Quoted(std::string_view text) {
-  constexpr std::size_t kLongest = 200;
-  std::string out = "\"";
-  for (const char c : text.substr(0, kLongest)) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 || byte == 0x7f ? '?' : c;
-  }
-  if (text.size() > kLongest) out += "...";
-  return out += '"';
 }
 
 Error Refuse(std::string why) {

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/descendants.h"
 #include "base/overloaded.h"
-#include "launcher/descendants.h"
 #include "launcher/keeper_channel.h"
 #include "launcher/keeper_protocol.h"
 #include "launcher/stop_sweep.h"

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/descendants.h"
 #include "base/event_loop.h"
-#include "launcher/descendants.h"
 #include "launcher/stop_sweep.h"
 
 namespace hvd {

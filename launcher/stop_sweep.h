@@ -11,7 +11,8 @@
 // finds not even an ended one; what a process leaves becomes visible with its
 // end.
 //
-// Pure: the caller looks (descendants.h), signals, and reaps before it looks.
+// Pure: the caller looks (base/descendants.h), signals, and reaps before it
+// looks.
 #pragma once
 
 #include <sys/types.h>
@@ -21,7 +22,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "launcher/descendants.h"
+#include "base/descendants.h"
 
 namespace hvd {
 

@@ -1,4 +1,4 @@
-#include "launcher/descendants.h"
+#include "base/descendants.h"
 
 #include <unistd.h>
 
@@ -34,12 +34,12 @@ std::set<pid_t> Pids(const std::vector<ProcessInfo>& processes) {
 
 }  // namespace
 
-TEST_CASE("ParseProcStat reads pid, parent, group and session", "[launcher]") {
+TEST_CASE("ParseProcStat reads pid, parent, group and session", "[base]") {
   CHECK(ParseProcStat(Stat("77 (sleep) S 70 76 75", 1)) ==
         ProcessInfo{77, 70, 76, 75, true});
 }
 
-TEST_CASE("ParseProcStat is not misled by a program's name", "[launcher]") {
+TEST_CASE("ParseProcStat is not misled by a program's name", "[base]") {
   for (const char* name : {"a) R 1 1 1", "(", ")", "a b", "", ") Z ("}) {
     CAPTURE(name);
     CHECK(ParseProcStat(Stat("77 (" + std::string(name) + ") S 70 76 75", 1)) ==
@@ -48,7 +48,7 @@ TEST_CASE("ParseProcStat is not misled by a program's name", "[launcher]") {
 }
 
 TEST_CASE("ParseProcStat tells a zombie from a leader whose threads go on",
-          "[launcher]") {
+          "[base]") {
   CHECK(ParseProcStat(Stat("77 (x) Z 70 76 75", 1)) ==
         ProcessInfo{77, 70, 76, 75, false});
   CHECK(ParseProcStat(Stat("77 (x) Z 70 76 75", 2)) ==
@@ -57,7 +57,7 @@ TEST_CASE("ParseProcStat tells a zombie from a leader whose threads go on",
         ProcessInfo{77, 70, 76, 75, true});
 }
 
-TEST_CASE("ParseProcStat sees that a process is on its way out", "[launcher]") {
+TEST_CASE("ParseProcStat sees that a process is on its way out", "[base]") {
   // The flags of a sleeping `sleep` and, with PF_EXITING, of one that ends.
   const std::string rest = " 0 0 0 0 0 0 0 0 20 0 1 0";
   const auto sleeping = ParseProcStat("77 (x) S 70 76 75 0 -1 4194304" + rest);
@@ -68,7 +68,7 @@ TEST_CASE("ParseProcStat sees that a process is on its way out", "[launcher]") {
   CHECK(ending->exiting);
 }
 
-TEST_CASE("LookAt sees this process and none that is not there", "[launcher]") {
+TEST_CASE("LookAt sees this process and none that is not there", "[base]") {
   const auto self = LookAt(::getpid());
   REQUIRE(self.has_value());
   CHECK(self->pid == ::getpid());
@@ -77,7 +77,7 @@ TEST_CASE("LookAt sees this process and none that is not there", "[launcher]") {
   CHECK_FALSE(LookAt(0).has_value());
 }
 
-TEST_CASE("ParseProcStat refuses what is no stat line", "[launcher]") {
+TEST_CASE("ParseProcStat refuses what is no stat line", "[base]") {
   const std::string whole = Stat("77 (sleep) S 70 76 75", 1);
   const std::size_t needed = whole.find(" 0 12345");
   for (std::size_t size = 0; size + 1 < needed; ++size) {
@@ -90,7 +90,7 @@ TEST_CASE("ParseProcStat refuses what is no stat line", "[launcher]") {
 }
 
 TEST_CASE("DescendantsOf finds children's children and no one else",
-          "[launcher]") {
+          "[base]") {
   const std::vector<ProcessInfo> processes{
       {.pid = 2, .parent = 1},   {.pid = 10, .parent = 2},
       {.pid = 12, .parent = 11}, {.pid = 11, .parent = 10},
@@ -100,13 +100,13 @@ TEST_CASE("DescendantsOf finds children's children and no one else",
   CHECK(DescendantsOf(processes, 12).empty());
 }
 
-TEST_CASE("DescendantsOf ends when a snapshot has a circle", "[launcher]") {
+TEST_CASE("DescendantsOf ends when a snapshot has a circle", "[base]") {
   const std::vector<ProcessInfo> processes{{.pid = 10, .parent = 11},
                                            {.pid = 11, .parent = 10}};
   CHECK(Pids(DescendantsOf(processes, 10)) == std::set<pid_t>{10, 11});
 }
 
-TEST_CASE("ScanProcesses sees this process", "[launcher]") {
+TEST_CASE("ScanProcesses sees this process", "[base]") {
   const std::vector<ProcessInfo> processes = ScanProcesses();
   const auto self =
       std::find_if(processes.begin(), processes.end(),

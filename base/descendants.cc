@@ -1,4 +1,4 @@
-#include "launcher/descendants.h"
+#include "base/descendants.h"
 
 #include <dirent.h>
 #include <fcntl.h>

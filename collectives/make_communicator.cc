@@ -22,14 +22,15 @@ const Endpoint& EndpointOf(const Membership& membership, int rank) {
 
 LinkPlan PlanLink(const Membership& membership, int from, int to,
                   std::string_view key, const Doorbell& doorbell,
-                  Instant deadline) {
+                  const RingOptions& options) {
   return {.identity = {static_cast<std::uint64_t>(membership.world.epoch),
                        static_cast<int>(membership.endpoints.size()), from, to},
           .same_host = EndpointOf(membership, from).host_key ==
                        EndpointOf(membership, to).host_key,
           .key = key,
           .doorbell = doorbell,
-          .deadline = deadline};
+          .deadline = options.deadline,
+          .cancel_fd = options.cancel_fd};
 }
 
 WaitPolicy PolicyFor(const Membership& membership, bool all_shared) {
@@ -51,10 +52,10 @@ Result<std::unique_ptr<Communicator>> MakeCommunicator(
     return std::unique_ptr<Communicator>(std::make_unique<SoloCommunicator>());
   }
   Doorbell doorbell;
-  const LinkPlan from_left = PlanLink(membership, LeftOf(rank, size), rank, key,
-                                      doorbell, options.deadline);
-  const LinkPlan to_right = PlanLink(membership, rank, RightOf(rank, size), key,
-                                     doorbell, options.deadline);
+  const LinkPlan from_left =
+      PlanLink(membership, LeftOf(rank, size), rank, key, doorbell, options);
+  const LinkPlan to_right =
+      PlanLink(membership, rank, RightOf(rank, size), key, doorbell, options);
   // Each rank dials and is dialled at once; one after the other would deadlock.
   std::optional<Result<LeftLink>> left;
   std::thread accept = StartQuietThread(

@@ -20,10 +20,14 @@ struct RingOptions {
   // --collective-timeout: without progress for this long a rank is silent.
   Duration collective_timeout{300'000};
   Instant deadline;  // for the ring to stand
+  // A descriptor that becomes readable when the ring is not wanted any more;
+  // -1: none. It stays the caller's.
+  int cancel_fd = -1;
 };
 
 // `key` proves the job. A world of one opens nothing and needs no listener.
-// kTimeout: a neighbour could not be reached or did not come.
+// kTimeout: a neighbour could not be reached or did not come. kCancelled: it
+// was given up; neighbours that were connected already see this rank die.
 Result<std::unique_ptr<Communicator>> MakeCommunicator(
     const Membership& membership, std::string_view key,
     const RingListener& listener, const RingOptions& options);

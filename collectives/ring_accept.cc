@@ -103,7 +103,7 @@ class Reception {
                          " did not connect to rank " +
                          std::to_string(plan_.identity.to));
       }
-      Wait(now);
+      if (Wait(now)) return LinkCancelled(plan_);
       AcceptNew();
       AdvanceAll();
     }
@@ -111,9 +111,11 @@ class Reception {
   }
 
  private:
-  void Wait(Instant now) {
+  // True: cancelled.
+  bool Wait(Instant now) {
     Instant wake = plan_.deadline;
-    std::vector<pollfd> fds{{listener_, POLLIN, 0}};
+    std::vector<pollfd> fds{{plan_.cancel_fd, POLLIN, 0},
+                            {listener_, POLLIN, 0}};
     for (const Applicant& applicant : applicants_) {
       fds.push_back({applicant.fd(), POLLIN, 0});
       wake = std::min(wake, applicant.deadline());
@@ -121,6 +123,7 @@ class Reception {
     const auto left = std::chrono::ceil<Duration>(wake - now);
     (void)::poll(fds.data(), fds.size(),
                  static_cast<int>(std::max<Duration::rep>(left.count(), 0)));
+    return fds[0].revents != 0;
   }
 
   void AcceptNew() {

@@ -31,13 +31,16 @@ std::string_view BytesOf(const T& message) {
   return {reinterpret_cast<const char*>(&message), sizeof(message)};
 }
 
-Status WaitFor(int fd, short events, Instant deadline) {
+Status WaitFor(int fd, short events, Instant deadline, const LinkPlan& plan) {
   for (;;) {
     const auto left =
         std::chrono::ceil<Duration>(deadline - SteadyClock().Now());
     if (left.count() <= 0) return Error(ErrorCode::kTimeout, "no answer");
-    pollfd poll_fd{fd, events, 0};
-    const int n = ::poll(&poll_fd, 1, static_cast<int>(left.count()));
+    std::array<pollfd, 2> fds{pollfd{plan.cancel_fd, POLLIN, 0},
+                              pollfd{fd, events, 0}};
+    const int n =
+        ::poll(fds.data(), fds.size(), static_cast<int>(left.count()));
+    if (n > 0 && fds[0].revents != 0) return LinkCancelled(plan);
     if (n > 0) return Done{};
     if (n < 0 && errno != EINTR) return Error::FromErrno("poll", errno);
   }
@@ -100,7 +103,7 @@ class Dialler {
   }
 
   Status FinishConnect() {
-    if (Status s = WaitFor(socket_.get(), POLLOUT, deadline_); !s.ok()) {
+    if (Status s = WaitFor(socket_.get(), POLLOUT, deadline_, plan_); !s.ok()) {
       return s;
     }
     int err = 0;
@@ -117,7 +120,8 @@ class Dialler {
     std::array<char, sizeof(T)> bytes{};
     std::size_t at = 0;
     while (at < bytes.size()) {
-      if (Status s = WaitFor(socket_.get(), POLLIN, deadline_); !s.ok()) {
+      if (Status s = WaitFor(socket_.get(), POLLIN, deadline_, plan_);
+          !s.ok()) {
         return s;
       }
       const Result<std::size_t> n =
@@ -195,7 +199,7 @@ Result<RightLink> DialRight(const Endpoint& right, const LinkPlan& plan) {
   for (;;) {
     Result<RightLink> link =
         plan.same_host ? DialLocal(right, plan) : DialTcp(right, plan);
-    if (link.ok()) return link;
+    if (link.ok() || link.error().code() == ErrorCode::kCancelled) return link;
     // An attempt that the deadline cut short knows less than the one before.
     if (reason.empty() || link.error().code() != ErrorCode::kTimeout) {
       reason = link.error().message();
@@ -205,7 +209,10 @@ Result<RightLink> DialRight(const Endpoint& right, const LinkPlan& plan) {
                    "cannot reach rank " + std::to_string(plan.identity.to) +
                        " " + Where(right, plan) + ": " + reason);
     }
-    (void)::poll(nullptr, 0, static_cast<int>(kPause.count()));
+    pollfd cancel{plan.cancel_fd, POLLIN, 0};
+    if (::poll(&cancel, 1, static_cast<int>(kPause.count())) > 0) {
+      return LinkCancelled(plan);
+    }
   }
 }
 

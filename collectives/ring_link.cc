@@ -4,6 +4,8 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <string>
+
 #include "base/process.h"
 
 namespace hvd {
@@ -15,6 +17,12 @@ void SetOption(int socket, int level, int option, int value) {
 }
 
 }  // namespace
+
+Error LinkCancelled(const LinkPlan& plan) {
+  return {ErrorCode::kCancelled,
+          "connecting rank " + std::to_string(plan.identity.from) +
+              " to rank " + std::to_string(plan.identity.to) + " was given up"};
+}
 
 UniqueFd PeerPidfd(int socket) {
   ucred peer{};

@@ -39,14 +39,19 @@ struct LinkPlan {
   std::string_view key;
   const Doorbell& doorbell;  // of this rank's caller
   Instant deadline;
+  int cancel_fd = -1;  // readable: give up; -1: nothing does
 };
 
 // Strangers are turned away and cannot hold it up. kTimeout: nobody came.
+// kCancelled: see LinkPlan.
 Result<LeftLink> AcceptLeft(const RingListener& listener, const LinkPlan& plan);
 
 // Tries again until the deadline: the other one may not listen to this world
-// yet. The error says what stood in the way.
+// yet. The error says what stood in the way. kCancelled as above.
 Result<RightLink> DialRight(const Endpoint& right, const LinkPlan& plan);
+
+// The error of a link that was given up.
+Error LinkCancelled(const LinkPlan& plan);
 
 // A descriptor that becomes readable when the process at the other end of an
 // AF_UNIX `socket` ends; invalid if the kernel cannot say.

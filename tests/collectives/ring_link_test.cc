@@ -50,11 +50,13 @@ struct Pair {
   }
   Result<std::unique_ptr<Communicator>> Make(int rank, Duration limit,
                                              std::string_view key = kTestKey,
-                                             std::uint64_t epoch = 1) {
+                                             std::uint64_t epoch = 1,
+                                             int cancel_fd = -1) {
     return MakeCommunicator(MembershipOf(rank, endpoints, epoch), key,
                             listeners[static_cast<std::size_t>(rank)],
                             {.collective_timeout = Duration{10'000},
-                             .deadline = SteadyClock().Now() + limit});
+                             .deadline = SteadyClock().Now() + limit,
+                             .cancel_fd = cancel_fd});
   }
   // Both at once; what each says, "" for a ring.
   std::vector<std::string> MakeBoth(Duration limit, std::string_view key1,
@@ -100,6 +102,33 @@ TEST_CASE("A neighbour with another key or of another epoch is refused",
     const auto wrong_epoch = pair.MakeBoth(kShort, kTestKey, 2);
     CHECK(wrong_epoch[0].find("it is not in this world") != std::string::npos);
     // The listeners are none the worse for it.
+    CHECK(pair.MakeBoth(kFormLimit, kTestKey, 1) ==
+          std::vector<std::string>{"", ""});
+  }
+}
+
+TEST_CASE("Forming a ring can be given up, and the next one forms",
+          "[collectives]") {
+  for (const Transport transport : {Transport::kShared, Transport::kTcp}) {
+    Pair pair(transport);
+    const Doorbell cancel;
+    std::optional<Error> said;
+    std::thread forming([&] {
+      auto made = pair.Make(0, kFormLimit, kTestKey, 7, cancel.fd());
+      if (!made.ok()) said = made.error();
+    });
+    // Its call to rank 1 waits there unanswered, as if rank 1 were busy.
+    const RingListener& busy = pair.listeners[1];
+    const bool shared = transport == Transport::kShared;
+    pollfd calls{shared ? busy.local_fd() : busy.tcp_fd(), POLLIN, 0};
+    CHECK(::poll(&calls, 1, 10'000) == 1);
+    const Instant begin = SteadyClock().Now();
+    cancel.Ring();
+    forming.join();
+    CHECK(SteadyClock().Now() - begin < Duration{2000});
+    REQUIRE(said);
+    CHECK(said->code() == ErrorCode::kCancelled);
+    // What it left in the backlog is turned away.
     CHECK(pair.MakeBoth(kFormLimit, kTestKey, 1) ==
           std::vector<std::string>{"", ""});
   }

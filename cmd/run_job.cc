@@ -79,8 +79,9 @@ JobEnd JobRun::Run(WorkerLauncher& launcher, RendezvousServer& server,
                    HostDiscovery& discovery) {
   launcher_ = &launcher;
   server_ = &server;
-  discovery.Start(
-      [this](HostList hosts) { Feed(HostsDiscovered{std::move(hosts)}); });
+  discovery.Start({.on_hosts = [this](HostList hosts) {
+    Feed(HostsDiscovered{std::move(hosts)});
+  }});
   ArmDeadline();
   loop_.Run();
   launcher_ = nullptr;

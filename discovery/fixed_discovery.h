@@ -14,7 +14,7 @@ namespace hvd {
 class FixedDiscovery : public HostDiscovery {
  public:
   FixedDiscovery(EventLoop& loop, HostList hosts);
-  void Start(HostsHandler on_hosts) override;
+  void Start(DiscoveryHandlers handlers) override;
 
  private:
   EventLoop& loop_;

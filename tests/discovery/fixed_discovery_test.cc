@@ -12,10 +12,10 @@ TEST_CASE("FixedDiscovery tells its hosts once, from the loop",
   FixedDiscovery discovery(loop, {{"a", 2}});
   int calls = 0;
   HostList seen;
-  discovery.Start([&](HostList hosts) {
+  discovery.Start({.on_hosts = [&](HostList hosts) {
     ++calls;
     seen = std::move(hosts);
-  });
+  }});
   CHECK(calls == 0);
   CHECK(loop.RunUntil([&] { return calls > 0; }, 5s));
   CHECK(seen == HostList{{"a", 2}});
@@ -27,7 +27,7 @@ TEST_CASE("FixedDiscovery is silent once destroyed", "[discovery][net]") {
   int calls = 0;
   {
     FixedDiscovery discovery(loop, {{"a", 2}});
-    discovery.Start([&](const HostList&) { ++calls; });
+    discovery.Start({.on_hosts = [&](const HostList&) { ++calls; }});
   }
   CHECK_FALSE(loop.RunUntil([&] { return calls > 0; }, 20ms));
 }

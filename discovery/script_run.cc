@@ -1,0 +1,202 @@
+#include "discovery/script_run.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "base/session.h"
+
+namespace hvd {
+namespace {
+
+constexpr Duration kLongestKill{500};
+
+struct Pipe {
+  UniqueFd read_end;
+  UniqueFd write_end;
+};
+
+Result<Pipe> MakePipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return Error::FromErrno("pipe", errno);
+  }
+  Pipe pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+  // The flag belongs to this end alone; the script's stays as it was.
+  ::fcntl(pipe.read_end.get(), F_SETFL, O_RDONLY | O_NONBLOCK);
+  return pipe;
+}
+
+enum class Read { kSome, kNothingNow, kEnd };
+
+// Gives what one read() got to `take`.
+template <class Take>
+Read ReadOnce(int fd, Take take) {
+  std::array<char, 65536> buffer{};
+  const ssize_t n = ::read(fd, buffer.data(), buffer.size());
+  if (n < 0) {
+    return errno == EAGAIN || errno == EINTR ? Read::kNothingNow : Read::kEnd;
+  }
+  if (n == 0) return Read::kEnd;
+  take(std::string_view(buffer.data(), static_cast<std::size_t>(n)));
+  return Read::kSome;
+}
+
+// What is in a pipe now; a writer who goes on writing is not waited for.
+template <class Take>
+void Drain(int fd, Take take) {
+  int waiting = 0;
+  if (fd < 0 || ::ioctl(fd, FIONREAD, &waiting) != 0) return;
+  while (waiting > 0) {
+    const Read read = ReadOnce(fd, [&](std::string_view bytes) {
+      waiting -= static_cast<int>(bytes.size());
+      take(bytes);
+    });
+    if (read != Read::kSome) return;
+  }
+}
+
+void KeepEnd(std::string& text, std::string_view bytes) {
+  text.append(bytes);
+  if (text.size() > kMaxScriptErrors) {
+    text.erase(0, text.size() - kMaxScriptErrors);
+  }
+}
+
+}  // namespace
+
+struct ScriptRun::Pipes {
+  UniqueFd output;
+  UniqueFd errors;
+};
+
+Result<std::unique_ptr<ScriptRun>> ScriptRun::Start(EventLoop& loop,
+                                                    const Options& options,
+                                                    KilledProcesses& leftovers,
+                                                    EndHandler on_end) {
+  const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!null.valid()) return Error::FromErrno("/dev/null", errno);
+  Result<Pipe> output = MakePipe();
+  if (!output.ok()) return std::move(output).error();
+  Result<Pipe> errors = MakePipe();
+  if (!errors.ok()) return std::move(errors).error();
+  const Result<pid_t> pid =
+      Spawn({.program = "/bin/sh",
+             .argv = {"sh", "-c", "--", options.command},
+             .env = options.env,
+             .cwd = "",
+             .stdin_fd = null.get(),
+             .stdout_fd = output.value().write_end.get(),
+             .stderr_fd = errors.value().write_end.get()});
+  if (!pid.ok()) return pid.error();
+  Result<UniqueFd> pidfd = OpenPidfd(pid.value());
+  if (!pidfd.ok()) {
+    KillSession(pid.value());
+    ::waitpid(pid.value(), nullptr, 0);
+    return std::move(pidfd).error();
+  }
+  return std::unique_ptr<ScriptRun>(
+      new ScriptRun(loop, options.timeout, leftovers, std::move(on_end),
+                    pid.value(), std::move(pidfd).value(),
+                    {std::move(output.value().read_end),
+                     std::move(errors.value().read_end)}));
+}
+
+ScriptRun::ScriptRun(EventLoop& loop, Duration timeout,
+                     KilledProcesses& leftovers, EndHandler on_end, pid_t pid,
+                     UniqueFd pidfd, Pipes pipes)
+    : leftovers_(leftovers),
+      on_end_(std::move(on_end)),
+      pid_(pid),
+      pidfd_(std::move(pidfd)),
+      stdout_(std::move(pipes.output)),
+      stderr_(std::move(pipes.errors)),
+      output_(loop.OnReadable(stdout_.get(), [this] { OnOutput(); })),
+      errors_(loop.OnReadable(stderr_.get(), [this] { OnErrors(); })),
+      exit_(loop.OnReadable(pidfd_.get(), [this] { OnExit(); })),
+      timeout_(loop.After(timeout, [this] { OnTimeout(); })) {}
+
+ScriptRun::~ScriptRun() {
+  if (gone()) return;
+  KillSession(pid_);
+  if (HasExited(kLongestKill)) Reap();
+}
+
+void ScriptRun::OnOutput() {
+  const Read read = ReadOnce(stdout_.get(), [this](std::string_view bytes) {
+    end_.output.append(bytes);
+  });
+  if (read == Read::kEnd) output_.reset();
+  if (end_.output.size() > kMaxScriptOutput) Kill(ScriptEnding::kTooMuchOutput);
+}
+
+void ScriptRun::OnErrors() {
+  const Read read = ReadOnce(stderr_.get(), [this](std::string_view bytes) {
+    KeepEnd(end_.errors, bytes);
+  });
+  if (read == Read::kEnd) errors_.reset();
+}
+
+void ScriptRun::OnExit() {
+  if (on_end_) {
+    Drain(stdout_.get(),
+          [this](std::string_view bytes) { end_.output.append(bytes); });
+    Drain(stderr_.get(),
+          [this](std::string_view bytes) { KeepEnd(end_.errors, bytes); });
+    if (end_.output.size() > kMaxScriptOutput) {
+      end_.how = ScriptEnding::kTooMuchOutput;
+    }
+  }
+  Reap();
+  Tell();
+}
+
+// If hvdrun was stopped (Ctrl-Z), the script may have ended long ago.
+void ScriptRun::OnTimeout() {
+  if (HasExited(Duration::zero())) {
+    OnExit();
+  } else {
+    Kill(ScriptEnding::kTimedOut);
+  }
+}
+
+bool ScriptRun::HasExited(Duration wait) const {
+  pollfd ended{pidfd_.get(), POLLIN, 0};
+  return ::poll(&ended, 1, static_cast<int>(wait.count())) == 1;
+}
+
+// Told at once: a process that waits for a dead file server outlives SIGKILL.
+void ScriptRun::Kill(ScriptEnding why) {
+  KillSession(pid_);
+  end_.how = why;
+  Tell();
+}
+
+// Only what the script has left is looked for here: as long as it lives,
+// nobody but itself can reap its children.
+void ScriptRun::Reap() {
+  exit_.reset();
+  leftovers_.Add(KillSession(pid_));
+  end_.status = ReapPidfd(pidfd_.get());
+  pidfd_.Reset();
+}
+
+void ScriptRun::Tell() {
+  output_.reset();
+  errors_.reset();
+  timeout_.reset();
+  stdout_.Reset();
+  stderr_.Reset();
+  const EndHandler on_end = std::exchange(on_end_, nullptr);
+  if (on_end) on_end(std::move(end_));
+}
+
+}  // namespace hvd

@@ -19,7 +19,10 @@ std::string Number(Epoch epoch) {
 std::vector<NoticeBoard::Release> NoticeBoard::Notify(
     Epoch epoch, const WorldNotice& notice) {
   HVD_CHECK(epoch <= current_);
-  notices_.try_emplace(epoch, notice);
+  Heard& heard = notices_[epoch];
+  std::optional<WorldNotice>& first =
+      notice.lost_rank ? heard.loss : heard.change;
+  if (!first) first = notice;
   if (notices_.size() > kKeptNotices) notices_.erase(notices_.begin());
   return ReleaseKnown();
 }
@@ -29,11 +32,11 @@ std::vector<NoticeBoard::Release> NoticeBoard::Publish(Epoch epoch) {
   return ReleaseKnown();
 }
 
-std::optional<WorldNotice> NoticeBoard::Ask(Waiter waiter, Epoch epoch,
+std::optional<WorldNotice> NoticeBoard::Ask(Waiter waiter, Question question,
                                             Instant until) {
-  std::optional<WorldNotice> known = Known(epoch);
-  if (!known) waiting_[waiter] = {epoch, until};
-  return known;
+  std::optional<WorldNotice> answer = Answer(question);
+  if (!answer) waiting_[waiter] = {question, until};
+  return answer;
 }
 
 std::vector<NoticeBoard::Release> NoticeBoard::Expire(Instant now) {
@@ -49,20 +52,28 @@ std::vector<NoticeBoard::Release> NoticeBoard::Expire(Instant now) {
   return releases;
 }
 
-std::optional<WorldNotice> NoticeBoard::Known(Epoch epoch) const {
+std::optional<WorldNotice> NoticeBoard::Worst(Epoch epoch) const {
   const auto found = notices_.find(epoch);
-  if (found != notices_.end()) return found->second;
-  if (epoch == current_) return std::nullopt;
-  return WorldNotice{std::nullopt, "the world of epoch " + Number(epoch) +
-                                       " was replaced by epoch " +
-                                       Number(current_)};
+  const Heard heard = found != notices_.end() ? found->second : Heard{};
+  if (heard.loss) return heard.loss;
+  if (epoch == current_) return heard.change;
+  std::string why = "the world of epoch " + Number(epoch) +
+                    " was replaced by epoch " + Number(current_);
+  if (heard.change) why = heard.change->text;
+  return WorldNotice{std::nullopt, std::move(why), true};
+}
+
+std::optional<WorldNotice> NoticeBoard::Answer(const Question& question) const {
+  std::optional<WorldNotice> worst = Worst(question.epoch);
+  if (worst && worst->kind() <= question.heard) return std::nullopt;
+  return worst;
 }
 
 std::vector<NoticeBoard::Release> NoticeBoard::ReleaseKnown() {
   std::vector<Release> releases;
   for (auto it = waiting_.begin(); it != waiting_.end();) {
-    if (std::optional<WorldNotice> known = Known(it->second.epoch)) {
-      releases.push_back({it->first, std::move(known)});
+    if (std::optional<WorldNotice> answer = Answer(it->second.question)) {
+      releases.push_back({it->first, std::move(answer)});
       it = waiting_.erase(it);
     } else {
       ++it;

@@ -1,8 +1,9 @@
 // NoticeBoard: what happened to which world, and who waits to be told.
 //
-// The first notice of an epoch is its cause and the only one kept: whoever asks
-// later gets the same. A world that was replaced without a word has been
-// replaced: that is its notice.
+// Three things can happen to a world, each worse than the one before: the hosts
+// have changed, so that a new world is being made; it was replaced; a rank is
+// lost. Of each only the first notice counts, whoever asks later gets the same.
+// Who has heard one waits for something worse.
 //
 // Pure: a waiter is a number of the caller's.
 #pragma once
@@ -17,9 +18,18 @@
 
 namespace hvd {
 
+// How bad it is, in that order; also how much a worker has heard already.
+enum class NoticeKind { kNone, kHostsChanged, kReplaced, kRankLost };
+
 struct WorldNotice {
   std::optional<int> lost_rank;
   std::string text;
+  bool replaced = false;
+
+  NoticeKind kind() const {
+    if (lost_rank) return NoticeKind::kRankLost;
+    return replaced ? NoticeKind::kReplaced : NoticeKind::kHostsChanged;
+  }
   bool operator==(const WorldNotice&) const = default;
 };
 
@@ -31,26 +41,37 @@ class NoticeBoard {
     std::optional<WorldNotice> notice;
   };
 
+  // A rank of `epoch` is lost, or its hosts have changed.
   std::vector<Release> Notify(Epoch epoch, const WorldNotice& notice);
   // Ends the waits for older worlds.
   std::vector<Release> Publish(Epoch epoch);
-  // What is known of `epoch`, which must not be newer than the published one;
-  // nullopt: the waiter is kept until `until`.
-  std::optional<WorldNotice> Ask(Waiter waiter, Epoch epoch, Instant until);
+  struct Question {
+    Epoch epoch{};  // must not be newer than the published one
+    NoticeKind heard = NoticeKind::kNone;
+  };
+  // The worst that is known, if it is worse than what was heard; nullopt: the
+  // waiter is kept until `until`.
+  std::optional<WorldNotice> Ask(Waiter waiter, Question question,
+                                 Instant until);
   void Leave(Waiter waiter) { waiting_.erase(waiter); }
   std::vector<Release> Expire(Instant now);
 
  private:
   struct Wait {
-    Epoch epoch{};
+    Question question;
     Instant until;
   };
+  struct Heard {
+    std::optional<WorldNotice> change;
+    std::optional<WorldNotice> loss;
+  };
 
-  std::optional<WorldNotice> Known(Epoch epoch) const;
+  std::optional<WorldNotice> Worst(Epoch epoch) const;
+  std::optional<WorldNotice> Answer(const Question& question) const;
   std::vector<Release> ReleaseKnown();
 
   Epoch current_{};
-  std::map<Epoch, WorldNotice> notices_;  // the last few
+  std::map<Epoch, Heard> notices_;  // the last few
   std::map<Waiter, Wait> waiting_;
 };
 

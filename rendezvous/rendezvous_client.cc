@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/hex.h"
@@ -28,6 +29,13 @@ struct Request {
   std::string_view method;
   std::string target;
   std::string_view body;
+};
+
+// How long a request goes on.
+struct Limits {
+  Instant deadline;
+  // Without any answer for this long, hvdrun is gone.
+  std::optional<Duration> silence{};
 };
 
 // Whole UTF-8 characters of `text`, kMaxLogBytes at most, and a mark if some
@@ -79,13 +87,15 @@ struct RendezvousClient::Impl {
 
   // Asks until there is a signed answer, 200 or 204, or no time.
   Result<BlockingHttp::Answer> Exchange(const Request& request,
-                                        Instant deadline);
+                                        const Limits& limits);
   // One try. kUnavailable: worth another one.
   Result<BlockingHttp::Answer> Try(const Request& request, Instant deadline);
   Status OpenSession(Instant deadline);
   Status Pause(Duration pause, Instant deadline) const;
   // Exchanges until the answer is not "ask again".
-  Result<std::string> LongPoll(const Request& request, Instant deadline);
+  Result<std::string> LongPoll(const Request& request, const Limits& limits);
+  Result<Membership> WaitWorld(Epoch after, const Endpoint& mine,
+                               const Limits& limits);
 
   const RendezvousAddress server;
   const std::string job_key;
@@ -98,18 +108,24 @@ struct RendezvousClient::Impl {
 };
 
 Result<BlockingHttp::Answer> RendezvousClient::Impl::Exchange(
-    const Request& request, Instant deadline) {
+    const Request& request, const Limits& limits) {
   if (!FitsHeaderField(worker.host)) {
     return Error(ErrorCode::kInvalidArgument,
                  "host name \"" + worker.host + "\" cannot stand in a request");
   }
   Duration pause = kFirstPause;
+  std::optional<Instant> failing_since;
   for (;;) {
-    Result<BlockingHttp::Answer> answer = Try(request, deadline);
+    Result<BlockingHttp::Answer> answer = Try(request, limits.deadline);
     if (answer.ok() || answer.error().code() != ErrorCode::kUnavailable) {
       return answer;
     }
-    const Status rested = Pause(pause, deadline);
+    const Instant now = SteadyClock().Now();
+    if (!failing_since) failing_since = now;
+    if (limits.silence && now - *failing_since >= *limits.silence) {
+      return answer;
+    }
+    const Status rested = Pause(pause, limits.deadline);
     if (!rested.ok() && rested.error().code() == ErrorCode::kTimeout) {
       return answer;  // why it never worked, rather than that time is up
     }
@@ -122,9 +138,16 @@ Result<BlockingHttp::Answer> RendezvousClient::Impl::Try(const Request& request,
                                                          Instant deadline) {
   const std::string where =
       "hvdrun at " + server.address + ":" + std::to_string(server.port);
+  const Instant silent = SteadyClock().Now() + kSilence;
+  const auto fail = [&](Error error) {
+    if (error.code() == ErrorCode::kTimeout && silent < deadline) {
+      return Error(ErrorCode::kUnavailable, error.message()).Wrap(where);
+    }
+    return std::move(error).Wrap(where);
+  };
   if (!http.IsOpen()) {
-    Status open = OpenSession(deadline);
-    if (!open.ok()) return std::move(open).error().Wrap(where);
+    Status open = OpenSession(std::min(deadline, silent));
+    if (!open.ok()) return fail(std::move(open).error());
   }
   const std::string digest = BodyDigest(request.body);
   const std::string signature = SignRequest(job_key, session,
@@ -142,16 +165,9 @@ Result<BlockingHttp::Answer> RendezvousClient::Impl::Try(const Request& request,
   head.append("\r\nHVD-Body: ").append(digest);
   head.append("\r\nHVD-Signature: ").append(signature).append("\r\n\r\n");
 
-  const Instant silent = SteadyClock().Now() + kSilence;
   Result<BlockingHttp::Answer> answer =
       http.Ask(head, request.body, std::min(deadline, silent));
-  if (!answer.ok()) {
-    Error error = std::move(answer).error().Wrap(where);
-    if (error.code() == ErrorCode::kTimeout && silent < deadline) {
-      return Error(ErrorCode::kUnavailable, error.message());
-    }
-    return error;
-  }
+  if (!answer.ok()) return fail(std::move(answer).error());
   BlockingHttp::Answer& got = answer.value();
   if (got.status == 401) {
     http.Close();
@@ -203,9 +219,9 @@ Status RendezvousClient::Impl::Pause(Duration pause, Instant deadline) const {
 }
 
 Result<std::string> RendezvousClient::Impl::LongPoll(const Request& request,
-                                                     Instant deadline) {
+                                                     const Limits& limits) {
   for (;;) {
-    Result<BlockingHttp::Answer> answer = Exchange(request, deadline);
+    Result<BlockingHttp::Answer> answer = Exchange(request, limits);
     if (!answer.ok()) return std::move(answer).error();
     BlockingHttp::Answer& got = answer.value();
     if (got.status == 200) return std::move(got.body);
@@ -223,16 +239,27 @@ RendezvousClient::~RendezvousClient() = default;
 Result<Membership> RendezvousClient::WaitWorld(Epoch after,
                                                const Endpoint& mine,
                                                Instant deadline) {
+  return impl_->WaitWorld(after, mine, {deadline});
+}
+
+Result<Membership> RendezvousClient::WaitWorldWhileAnswered(
+    Epoch after, const Endpoint& mine, Duration silence) {
+  return impl_->WaitWorld(after, mine, {Instant::max(), silence});
+}
+
+Result<Membership> RendezvousClient::Impl::WaitWorld(Epoch after,
+                                                     const Endpoint& mine,
+                                                     const Limits& limits) {
   const std::string body = FormatWorldRequest({after, mine});
   Result<std::string> answer =
-      impl_->LongPoll({"POST", std::string(kWorldTarget), body}, deadline);
+      LongPoll({"POST", std::string(kWorldTarget), body}, limits);
   if (!answer.ok()) return std::move(answer).error().Wrap("wait for the world");
   std::optional<WorldAnswer> world = ParseWorldAnswer(answer.value());
   if (!world || world->world.epoch <= after) {
     return Error(ErrorCode::kInternal, "wait for the world: unreadable answer");
   }
   const std::vector<WorkerId>& workers = world->world.workers;
-  const auto me = std::find(workers.begin(), workers.end(), impl_->worker);
+  const auto me = std::find(workers.begin(), workers.end(), worker);
   if (me == workers.end()) {
     return Error(ErrorCode::kInternal,
                  "wait for the world: got one without this worker");
@@ -241,22 +268,22 @@ Result<Membership> RendezvousClient::WaitWorld(Epoch after,
   return Membership{std::move(world->world), rank, std::move(world->endpoints)};
 }
 
-Result<RendezvousClient::Notice> RendezvousClient::WaitNotice(
-    Epoch epoch, Instant deadline) {
-  Result<std::string> answer =
-      impl_->LongPoll({"GET", FormatNoticeTarget(epoch), ""}, deadline);
+Result<WorldNotice> RendezvousClient::WaitNotice(Epoch epoch, NoticeKind heard,
+                                                 Instant deadline) {
+  Result<std::string> answer = impl_->LongPoll(
+      {"GET", FormatNoticeTarget({epoch, heard}), ""}, {deadline});
   if (!answer.ok()) return std::move(answer).error().Wrap("wait for notice");
   std::optional<WorldNotice> notice = ParseNotice(answer.value());
   if (!notice) {
     return Error(ErrorCode::kInternal, "wait for notice: unreadable answer");
   }
-  return Notice{notice->lost_rank.value_or(-1), std::move(notice->text)};
+  return *std::move(notice);
 }
 
 Status RendezvousClient::Log(std::string_view text, Instant deadline) {
   const std::string body = CutLog(text);
   Result<std::string> answer =
-      impl_->LongPoll({"POST", std::string(kLogTarget), body}, deadline);
+      impl_->LongPoll({"POST", std::string(kLogTarget), body}, {deadline});
   if (!answer.ok()) return std::move(answer).error().Wrap("log to hvdrun");
   return Done{};
 }
@@ -268,7 +295,7 @@ Status RendezvousClient::SetResult(std::string_view bytes, Instant deadline) {
         "result of " + std::to_string(bytes.size()) + " bytes is over 64 MiB");
   }
   Result<std::string> answer =
-      impl_->LongPoll({"PUT", std::string(kResultTarget), bytes}, deadline);
+      impl_->LongPoll({"PUT", std::string(kResultTarget), bytes}, {deadline});
   if (!answer.ok()) return std::move(answer).error().Wrap("set the result");
   return Done{};
 }

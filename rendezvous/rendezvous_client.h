@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "rendezvous/membership.h"
+#include "rendezvous/notice_board.h"
 
 namespace hvd {
 
@@ -37,13 +38,17 @@ class RendezvousClient {
   Result<Membership> WaitWorld(Epoch after, const Endpoint& mine,
                                Instant deadline);
 
-  // Waits until something happened to world `epoch`, and says what: one line,
-  // e.g. "rank 2 was killed by SIGKILL". kTimeout, kCancelled, ... as above.
-  struct Notice {
-    int lost_rank = -1;  // -1: nobody in particular
-    std::string text;
-  };
-  Result<Notice> WaitNotice(Epoch epoch, Instant deadline);
+  // The same without a deadline, for as long as hvdrun answers: how long a
+  // world may take is its business. kUnavailable: it has not answered at all
+  // for `silence`.
+  Result<Membership> WaitWorldWhileAnswered(Epoch after, const Endpoint& mine,
+                                            Duration silence);
+
+  // Waits until something worse than `heard` happened to world `epoch`, and
+  // says what: one line, e.g. "rank 2 was killed by SIGKILL". kTimeout,
+  // kCancelled, ... as above.
+  Result<WorldNotice> WaitNotice(Epoch epoch, NoticeKind heard,
+                                 Instant deadline);
 
   // A line for hvdrun's terminal. At most kMaxLogBytes are kept, with a mark.
   Status Log(std::string_view text, Instant deadline);

@@ -77,11 +77,15 @@ class HttpRendezvousServer : public RendezvousServer {
     v1_.Publish(world);
   }
 
-  void Notify(Epoch epoch, int lost_rank, std::string text) override {
+  void Notify(Epoch epoch, std::optional<int> lost_rank,
+              std::string text) override {
     WorldNotice notice{std::nullopt, std::move(text)};
-    if (lost_rank >= 0) notice.lost_rank = lost_rank;
+    if (lost_rank.value_or(-1) >= 0) notice.lost_rank = lost_rank;
     v1_.Notify(epoch, notice);
   }
+
+  void Dismiss(const WorkerId& worker) override { v1_.Dismiss(worker); }
+  void Expect(const WorkerId& worker) override { v1_.Expect(worker); }
 
  private:
   void Report(const HttpConnection& connection, const HttpRefusal& refusal) {

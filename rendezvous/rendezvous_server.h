@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/event_loop.h"
@@ -52,10 +53,19 @@ class RendezvousServer {
   virtual std::uint16_t port() const = 0;
   // From now on this is the world; its epoch must be greater than the last.
   virtual void Publish(const World& world) = 0;
-  // Tells every waiting member of `epoch`, which was published, what happened
-  // to it, and whoever asks later. The first notice of an epoch is the one that
-  // counts. Publish tells the members of older worlds by itself.
-  virtual void Notify(Epoch epoch, int lost_rank, std::string text) = 0;
+  // Tells the members of `epoch`, which was published, that `lost_rank` is gone
+  // (their collectives end), or, without one, that the hosts have changed (they
+  // leave together at their next commit). Of each kind the first notice of an
+  // epoch counts; a loss is told after a change too. Publish tells the members
+  // of older worlds that they were replaced. Below 0 is no rank.
+  virtual void Notify(Epoch epoch, std::optional<int> lost_rank,
+                      std::string text) = 0;
+  // This worker is not wanted any more: its question for a world, now or later,
+  // is answered so, also while it is a member of the world.
+  virtual void Dismiss(const WorkerId& worker) = 0;
+  // Its slot was started again: the next process of this name is welcome. So is
+  // every member of a world that is published.
+  virtual void Expect(const WorkerId& worker) = 0;
 };
 
 }  // namespace hvd

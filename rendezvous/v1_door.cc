@@ -185,12 +185,14 @@ void V1Door::Conversation::OnWorld(std::string_view body) {
 }
 
 void V1Door::Conversation::OnNotice(std::string_view target) {
-  const std::optional<Epoch> epoch = ParseNoticeTarget(target);
-  if (!epoch) return Reply(400, "the target has no ?epoch=<number>");
-  if (!door_.worlds_.IsKnown(*epoch))
+  const auto question = ParseNoticeTarget(target);
+  if (!question) {
+    return Reply(400, "the target has no ?epoch=<number>[&heard=<0 to 3>]");
+  }
+  if (!door_.worlds_.IsKnown(question->epoch))
     return Reply(409, "no world has this epoch yet");
   const Instant until = SteadyClock().Now() + kLongPoll;
-  if (const auto notice = door_.notices_.Ask(waiter(), *epoch, until)) {
+  if (const auto notice = door_.notices_.Ask(waiter(), *question, until)) {
     return Reply(200, FormatNotice(*notice));
   }
   door_.parked_[waiter()] = this;
@@ -223,6 +225,10 @@ void V1Door::Notify(Epoch epoch, const WorldNotice& notice) {
   Release(notices_.Notify(epoch, notice));
 }
 
+void V1Door::Dismiss(const WorkerId& worker) {
+  Release(worlds_.Dismiss(worker));
+}
+
 void V1Door::Sweep(Instant now) {
   Release(worlds_.Expire(now));
   Release(notices_.Expire(now));
@@ -241,7 +247,7 @@ void V1Door::Release(const std::vector<hvd::Release>& releases) {
         conversation->Reply(200, world_body_, world_digest_);
         break;
       case WorldOutcome::kNotWanted:
-        conversation->Reply(410, "this worker is no member any more");
+        conversation->Reply(410, "this worker is not wanted any more");
         break;
       case WorldOutcome::kAgain:
         conversation->Reply(204, "");

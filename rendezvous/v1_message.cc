@@ -10,6 +10,9 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::string_view kEpochQuery = "?epoch=";
+constexpr std::string_view kHeardQuery = "&heard=";
+
 // Bytes that are not UTF-8 become U+FFFD: dump() would throw on them.
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -128,23 +131,38 @@ std::optional<WorldAnswer> ParseWorldAnswer(std::string_view body) {
   return answer;
 }
 
-std::string FormatNoticeTarget(Epoch epoch) {
-  return std::string(kNoticeTarget) + "?epoch=" + std::to_string(Number(epoch));
+std::string FormatNoticeTarget(const NoticeBoard::Question& question) {
+  std::string target(kNoticeTarget);
+  target.append(kEpochQuery).append(std::to_string(Number(question.epoch)));
+  if (question.heard != NoticeKind::kNone) {
+    target.append(kHeardQuery)
+        .append(std::to_string(static_cast<int>(question.heard)));
+  }
+  return target;
 }
 
-std::optional<Epoch> ParseNoticeTarget(std::string_view target) {
-  constexpr std::string_view kQuery = "?epoch=";
+std::optional<NoticeBoard::Question> ParseNoticeTarget(
+    std::string_view target) {
   if (!target.starts_with(kNoticeTarget)) return std::nullopt;
   target.remove_prefix(kNoticeTarget.size());
-  if (!target.starts_with(kQuery)) return std::nullopt;
-  const auto epoch = ParseNumber(target.substr(kQuery.size()));
+  if (!target.starts_with(kEpochQuery)) return std::nullopt;
+  target.remove_prefix(kEpochQuery.size());
+  const std::size_t end = target.find(kHeardQuery);
+  const auto epoch = ParseNumber(target.substr(0, end));
   if (!epoch) return std::nullopt;
-  return Epoch{*epoch};
+  if (end == std::string_view::npos) {
+    return NoticeBoard::Question{Epoch{*epoch}};
+  }
+  const auto heard = ParseNumber(target.substr(end + kHeardQuery.size()));
+  constexpr auto kWorst = static_cast<std::uint64_t>(NoticeKind::kRankLost);
+  if (!heard || *heard > kWorst) return std::nullopt;
+  return NoticeBoard::Question{Epoch{*epoch}, static_cast<NoticeKind>(*heard)};
 }
 
 std::string FormatNotice(const WorldNotice& notice) {
   Json json = {{"text", notice.text}};
   if (notice.lost_rank) json["lost_rank"] = *notice.lost_rank;
+  if (notice.replaced) json["replaced"] = true;
   return Dump(json);
 }
 
@@ -156,6 +174,9 @@ std::optional<WorldNotice> ParseNotice(std::string_view body) {
   }
   int rank = 0;
   if (Read(json, "lost_rank", rank)) notice.lost_rank = rank;
+  const auto replaced = json.find("replaced");
+  notice.replaced =
+      replaced != json.end() && replaced->is_boolean() && replaced->get<bool>();
   return notice;
 }
 

@@ -46,9 +46,10 @@ std::string FormatWorldAnswer(const World& world,
                               const std::vector<Endpoint>& endpoints);
 std::optional<WorldAnswer> ParseWorldAnswer(std::string_view body);
 
-// GET /v1/notice?epoch=3
-std::string FormatNoticeTarget(Epoch epoch);
-std::optional<Epoch> ParseNoticeTarget(std::string_view target);
+// GET /v1/notice?epoch=3&heard=1, the number being that of a NoticeKind; left
+// out: none.
+std::string FormatNoticeTarget(const NoticeBoard::Question& question);
+std::optional<NoticeBoard::Question> ParseNoticeTarget(std::string_view target);
 
 std::string FormatNotice(const WorldNotice& notice);
 std::optional<WorldNotice> ParseNotice(std::string_view body);

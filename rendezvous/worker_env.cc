@@ -324,6 +324,7 @@ Result<std::optional<WorkerEnv>> ReadWorkerEnv(const EnvList& env) {
       read.Count<Duration::rep>("HVD_COLLECTIVE_TIMEOUT_MS", kLongest));
   worker.start_timeout =
       Duration(read.Count<Duration::rep>("HVD_START_TIMEOUT_MS", kLongest));
+  worker.elastic = EnvFind(env, "HOROVOD_ELASTIC") == "1";
   if (read.error()) return *read.error();
   return std::optional<WorkerEnv>(std::move(worker));
 }

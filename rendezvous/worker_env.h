@@ -69,6 +69,7 @@ struct WorkerEnv {
   std::string ring_address;  // what this worker's ring listener binds to
   Duration collective_timeout{300'000};
   Duration start_timeout{30'000};
+  bool elastic = false;  // the job may have a next world
 };
 // kInvalidArgument names the variable that cannot be read.
 Result<std::optional<WorkerEnv>> ReadWorkerEnv(const EnvList& env);

@@ -11,6 +11,7 @@ std::vector<Release> WorldBoard::Publish(const World& world) {
   ranks_.clear();
   for (std::size_t rank = 0; rank < world_.workers.size(); ++rank) {
     ranks_.emplace(world_.workers[rank], rank);
+    dismissed_.erase(world_.workers[rank]);
   }
   HVD_CHECK(ranks_.size() == world_.workers.size());
   complete_ = false;
@@ -35,6 +36,10 @@ WorldBoard::Arrival WorldBoard::Ask(Waiter waiter, const Request& request) {
   Arrival arrival;
   if (!IsKnown(request.after)) {
     arrival.releases.push_back({waiter, WorldOutcome::kUnknownEpoch});
+    return arrival;
+  }
+  if (dismissed_.contains(request.worker)) {
+    arrival.releases.push_back({waiter, WorldOutcome::kNotWanted});
     return arrival;
   }
   const auto [found, is_new] =
@@ -72,6 +77,17 @@ std::vector<Release> WorldBoard::Expire(Instant now) {
       EndWait(entry, WorldOutcome::kAgain, releases);
     }
   }
+  return releases;
+}
+
+std::vector<Release> WorldBoard::Dismiss(const WorkerId& worker) {
+  std::vector<Release> releases;
+  dismissed_.insert(worker);
+  const auto found = entries_.find(worker);
+  if (found == entries_.end()) return releases;
+  EndWait(found->second, WorldOutcome::kNotWanted, releases);
+  // What its next process asks is news, whatever it asks.
+  entries_.erase(found);
   return releases;
 }
 

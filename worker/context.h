@@ -5,7 +5,8 @@
 // It does not include rendezvous/world.h, whose enum Epoch would meet the
 // public function Epoch() in hvd.cc.
 //
-// Collectives, Log and SetResult: one thread at a time. identity(): any thread.
+// Collectives, Rejoin, Log and SetResult: one thread at a time. identity(): any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +41,18 @@ class Context {
   // Leaves in order: the other ranks learn that this one went on purpose.
   virtual ~Context() = default;
 
+  // In the world it is in, or was in last. Valid as long as this.
   virtual const Identity& identity() const = 0;
   virtual Communicator& communicator() = 0;
+  // A next world is possible.
+  virtual bool elastic() const { return false; }
+  // The hosts have changed, so a next world is there or being made. Ranks learn
+  // it at different moments.
+  virtual bool HeardOfChange() const { return false; }
+  // Leaves the world, whether it is dead or alive, and joins the next one, for
+  // which it waits as long as hvdrun answers. kNotFound: this worker is not
+  // wanted any more. After any error it is in no world, and calls fail.
+  virtual Status Rejoin() = 0;
   // To be called before a failure is told to the program, which may end over
   // it: waits a moment for hvdrun to have seen the rank that failed, so that
   // this one is not taken for the cause.

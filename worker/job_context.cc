@@ -1,13 +1,16 @@
 #include "worker/job_context.h"
 
+#include <atomic>
+#include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "base/seconds.h"
-#include "collectives/make_communicator.h"
 #include "collectives/ring_listener.h"
+#include "collectives/solo_communicator.h"
 #include "rendezvous/rendezvous_client.h"
-#include "worker/notice_thread.h"
+#include "worker/joined_world.h"
 
 namespace hvd {
 namespace {
@@ -17,21 +20,9 @@ constexpr Duration kRequestLimit{10'000};
 // hvdrun ends a job whose workers do not all join within --start-timeout, and
 // knows who is missing. Our own limit is for when hvdrun says nothing.
 constexpr Duration kHvdrunSpeaksFirst{5'000};
-// From a rank's end to hvdrun's word about it takes a few ms. The program is to
-// know within 100 ms of that end.
-constexpr Duration kHvdrunSeesFirst{75};
-
-Identity IdentityOf(const WorkerId& worker, const Membership& membership) {
-  const Placement placement = PlacementOf(membership.world, membership.rank);
-  return {.rank = placement.rank,
-          .size = placement.size,
-          .local_rank = placement.local_rank,
-          .local_size = placement.local_size,
-          .cross_rank = placement.cross_rank,
-          .cross_size = placement.cross_size,
-          .host = worker.host,
-          .epoch = static_cast<std::uint64_t>(membership.world.epoch)};
-}
+// A hvdrun that cannot be reached for this long is gone. It is on this machine
+// or behind a network whose short failures TCP hides.
+constexpr Duration kHvdrunGone{10'000};
 
 Duration JoinLimit(const WorkerEnv& env) {
   return env.start_timeout + kHvdrunSpeaksFirst;
@@ -39,71 +30,106 @@ Duration JoinLimit(const WorkerEnv& env) {
 
 class JobContext : public Context {
  public:
-  // Called once, before anything else.
-  Status Join(const WorkerEnv& env, RingListener listener) {
-    listener_.emplace(std::move(listener));
-    const RendezvousAddress server{env.rendezvous_address, env.rendezvous_port};
-    client_.emplace(server, env.job_key, env.worker);
-    const Instant deadline = SteadyClock().Now() + JoinLimit(env);
-    const Result<Membership> world =
-        client_->WaitWorld(Epoch{0}, listener_->endpoint(), deadline);
-    if (!world.ok()) return world.error();
-    identity_ = IdentityOf(env.worker, world.value());
-    Result<std::unique_ptr<Communicator>> made = MakeCommunicator(
-        world.value(), env.job_key, *listener_,
-        {.collective_timeout = env.collective_timeout, .deadline = deadline});
-    if (!made.ok()) return std::move(made).error();
-    communicator_ = std::move(made).value();
-    if (identity_.size > 1) {
-      notice_client_.emplace(server, env.job_key, env.worker);
-      notices_.emplace(*notice_client_, world.value().world.epoch,
-                       *communicator_);
+  JobContext(WorkerEnv env, RingListener listener)
+      : env_(std::move(env)),
+        listener_(std::move(listener)),
+        client_({env_.rendezvous_address, env_.rendezvous_port}, env_.job_key,
+                env_.worker) {}
+
+  // Joins the first world newer than the last one. Called once before anything
+  // else.
+  Status JoinNext() {
+    Instant deadline = SteadyClock().Now() + JoinLimit(env_);
+    for (;;) {
+      Result<Membership> next = WaitWorld(deadline);
+      if (!next.ok()) return std::move(next).error();
+      auto world = std::make_unique<JoinedWorld>(env_, std::move(next).value());
+      held_ = world->epoch();
+      if (env_.elastic) deadline = SteadyClock().Now() + JoinLimit(env_);
+      Status formed = world->FormRing(listener_, deadline);
+      if (formed.ok()) {
+        Enter(std::move(world));
+        return formed;
+      }
+      if (formed.error().code() != ErrorCode::kCancelled) return formed;
     }
-    return Done{};
   }
 
-  const Identity& identity() const override { return identity_; }
-  Communicator& communicator() override { return *communicator_; }
+  const Identity& identity() const override { return *identity_.load(); }
+  Communicator& communicator() override {
+    return world_ ? world_->communicator() : nobody_;
+  }
   void LetHvdrunSeeFirst() override {
-    if (std::exchange(has_waited_, true)) return;
-    const CommFailure* failure = communicator_->failure();
-    if (failure == nullptr || failure->rank < 0 ||
-        failure->rank == identity_.rank) {
-      return;  // nobody has ended
+    if (world_) world_->LetHvdrunSeeFirst();
+  }
+
+  bool elastic() const override { return env_.elastic; }
+  bool HeardOfChange() const override {
+    return world_ && world_->heard_of_change();
+  }
+  Status Rejoin() override {
+    world_.reset();
+    Status joined = JoinNext();
+    if (!joined.ok()) {
+      nobody_.Abort(
+          {-1, joined.error().code(),
+           "this worker is in no world: " + joined.error().message()});
     }
-    if (notices_) notices_->WaitForNotice(kHvdrunSeesFirst);
+    return joined;
   }
 
   Status Log(std::string_view text) override {
-    return client_->Log(text, SteadyClock().Now() + kRequestLimit);
+    return client_.Log(text, SteadyClock().Now() + kRequestLimit);
   }
   Status SetResult(std::string_view bytes) override {
-    return client_->SetResult(bytes, SteadyClock().Now() + kRequestLimit);
+    return client_.SetResult(bytes, SteadyClock().Now() + kRequestLimit);
   }
 
  private:
-  Identity identity_;
-  std::optional<RingListener> listener_;
-  std::optional<RendezvousClient> client_;
-  std::optional<RendezvousClient> notice_client_;
-  std::unique_ptr<Communicator> communicator_;
-  bool has_waited_ = false;
-  std::optional<NoticeThread> notices_;  // ends before what it uses
+  // How long an elastic job waits for a world is hvdrun's business: until there
+  // are hosts enough, until the others come to their next commit.
+  Result<Membership> WaitWorld(Instant deadline) {
+    if (env_.elastic) {
+      return client_.WaitWorldWhileAnswered(held_, listener_.endpoint(),
+                                            kHvdrunGone);
+    }
+    return client_.WaitWorld(held_, listener_.endpoint(), deadline);
+  }
+
+  void Enter(std::unique_ptr<JoinedWorld> world) {
+    world_ = std::move(world);
+    identities_.push_back(world_->identity());
+    identity_.store(&identities_.back());
+  }
+
+  const WorkerEnv env_;
+  // The same for all worlds: what is left of an older one is turned away by the
+  // ring's handshake.
+  const RingListener listener_;
+  RendezvousClient client_;
+  Epoch held_{};
+  SoloCommunicator nobody_;  // once there is no next world: every call fails
+  // All there were: other threads may be reading an older one.
+  std::deque<Identity> identities_;
+  std::atomic<const Identity*> identity_{nullptr};
+  std::unique_ptr<JoinedWorld> world_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Context>> JoinJob(const WorkerEnv& env) {
-  const std::string doing =
-      "join the job of hvdrun at " + env.rendezvous_address + " port " +
-      std::to_string(env.rendezvous_port) + " as worker " +
-      ToString(env.worker) + " within " + SecondsText(JoinLimit(env)) +
-      " (--start-timeout and " + SecondsText(kHvdrunSpeaksFirst) + ")";
+  std::string doing = "join the job of hvdrun at " + env.rendezvous_address +
+                      " port " + std::to_string(env.rendezvous_port) +
+                      " as worker " + ToString(env.worker);
+  if (!env.elastic) {
+    doing += " within " + SecondsText(JoinLimit(env)) +
+             " (--start-timeout and " + SecondsText(kHvdrunSpeaksFirst) + ")";
+  }
   Result<RingListener> listener =
       RingListener::Listen(env.ring_address, HostKeyOf(env.worker.host));
   if (!listener.ok()) return std::move(listener).error().Wrap(doing);
-  auto context = std::make_unique<JobContext>();
-  Status joined = context->Join(env, std::move(listener).value());
+  auto context = std::make_unique<JobContext>(env, std::move(listener).value());
+  Status joined = context->JoinNext();
   if (!joined.ok()) return std::move(joined).error().Wrap(doing);
   return std::unique_ptr<Context>(std::move(context));
 }

@@ -18,10 +18,8 @@ constexpr Duration kRingFirst{200};
 
 }  // namespace
 
-NoticeThread::NoticeThread(RendezvousClient& client, Epoch epoch,
-                           Communicator& communicator)
+NoticeThread::NoticeThread(RendezvousClient& client, Epoch epoch)
     : client_(client),
-      communicator_(communicator),
       thread_(StartQuietThread("hvd-control", [this, epoch] { Run(epoch); })) {}
 
 NoticeThread::~NoticeThread() {
@@ -30,16 +28,32 @@ NoticeThread::~NoticeThread() {
   thread_.join();
 }
 
+void NoticeThread::Guard(Communicator& communicator) {
+  const std::lock_guard lock(mutex_);
+  communicator_ = &communicator;
+  // The thread may have seen to it already, when there was nothing to end.
+  if (loss_) communicator.Abort(*loss_);
+}
+
 bool NoticeThread::Pause(Duration pause) const {
   pollfd stop{stop_.fd(), POLLIN, 0};
   return ::poll(&stop, 1, static_cast<int>(pause.count())) == 0;
 }
 
 void NoticeThread::Run(Epoch epoch) {
+  NoticeKind heard = NoticeKind::kNone;
   for (;;) {
-    const Result<RendezvousClient::Notice> notice =
-        client_.WaitNotice(epoch, SteadyClock().Now() + kPoll);
-    if (notice.ok()) return Act(notice.value());
+    const Result<WorldNotice> notice =
+        client_.WaitNotice(epoch, heard, SteadyClock().Now() + kPoll);
+    if (notice.ok()) {
+      heard = notice.value().kind();
+      heard_.store(true);
+      if (heard != NoticeKind::kHostsChanged) over_.Ring();
+      if (const std::optional<int> rank = notice.value().lost_rank) {
+        return OnLoss(*rank, notice.value().text);
+      }
+      continue;
+    }
     switch (notice.error().code()) {
       case ErrorCode::kTimeout:
         if (!Pause(Duration{0})) return;
@@ -56,19 +70,20 @@ void NoticeThread::Run(Epoch epoch) {
   }
 }
 
-void NoticeThread::WaitForNotice(Duration limit) {
+void NoticeThread::WaitForLoss(Duration limit) {
   std::unique_lock lock(mutex_);
-  heard_changed_.wait_for(lock, limit, [this] { return heard_; });
+  lost_changed_.wait_for(lock, limit, [this] { return loss_.has_value(); });
 }
 
-void NoticeThread::Act(const RendezvousClient::Notice& notice) {
+void NoticeThread::OnLoss(int rank, const std::string& text) {
   {
     const std::lock_guard lock(mutex_);
-    heard_ = true;
+    loss_ = CommFailure{rank, ErrorCode::kUnavailable, text};
   }
-  heard_changed_.notify_all();
+  lost_changed_.notify_all();
   if (!Pause(kRingFirst)) return;
-  communicator_.Abort({notice.lost_rank, ErrorCode::kUnavailable, notice.text});
+  const std::lock_guard lock(mutex_);
+  if (communicator_ != nullptr) communicator_->Abort(*loss_);
 }
 
 }  // namespace hvd

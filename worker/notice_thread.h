@@ -1,13 +1,18 @@
-// NoticeThread: the thread "hvd-control", which hears from hvdrun that a rank
-// is lost and ends the collectives that wait for it.
+// NoticeThread: the thread "hvd-control", which hears from hvdrun what becomes
+// of one world, from the moment that world was handed out.
 //
-// The ring itself notices a death sooner where it can; this is for deaths it
-// cannot see, on other hosts above all, so it lets the ring speak first.
+// When a rank is lost it ends the collectives that wait for it. The ring itself
+// notices a death sooner where it can; this is for deaths it cannot see, on
+// other hosts above all, so it lets the ring speak first. That the hosts have
+// changed ends nothing: it is remembered until the program asks.
 // hvdrun's own death is no news: the keeper ends this process then.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "base/clock.h"
@@ -19,29 +24,39 @@ namespace hvd {
 
 class NoticeThread {
  public:
-  // All outlive this; `client` serves it alone.
-  NoticeThread(RendezvousClient& client, Epoch epoch,
-               Communicator& communicator);
+  // `client` outlives this and serves it alone.
+  NoticeThread(RendezvousClient& client, Epoch epoch);
   ~NoticeThread();
   NoticeThread(const NoticeThread&) = delete;
   NoticeThread& operator=(const NoticeThread&) = delete;
 
+  // Readable once a ring of this world is not worth forming: a rank is lost, or
+  // there is a newer world. It stays so.
+  int over_fd() const { return over_.fd(); }
+  // From now on a lost rank ends the calls of `communicator`, which outlives
+  // this.
+  void Guard(Communicator& communicator);
+
+  // Any thread. Something was heard: a new world is there or being made.
+  bool heard() const { return heard_.load(); }
   // Returns once hvdrun has said that a rank is lost, or after `limit`.
-  void WaitForNotice(Duration limit);
+  void WaitForLoss(Duration limit);
 
  private:
   void Run(Epoch epoch);
-  void Act(const RendezvousClient::Notice& notice);
+  void OnLoss(int rank, const std::string& text);
   // False: stop.
   bool Pause(Duration pause) const;
 
   RendezvousClient& client_;
-  Communicator& communicator_;
   Doorbell stop_;
+  Doorbell over_;
+  std::atomic<bool> heard_{false};
   std::mutex mutex_;
-  std::condition_variable heard_changed_;
-  bool heard_ = false;  // guarded by mutex_
-  std::thread thread_;
+  std::condition_variable lost_changed_;
+  std::optional<CommFailure> loss_;       // guarded by mutex_
+  Communicator* communicator_ = nullptr;  // guarded by mutex_
+  std::thread thread_;                    // last: uses all the others
 };
 
 }  // namespace hvd

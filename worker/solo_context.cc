@@ -26,6 +26,11 @@ class SoloContext : public Context {
   const Identity& identity() const override { return identity_; }
   Communicator& communicator() override { return communicator_; }
 
+  Status Rejoin() override {
+    return Error(ErrorCode::kUnavailable,
+                 "without hvdrun there is no next world");
+  }
+
   Status Log(std::string_view text) override {
     const std::string line = std::string(text) + '\n';
     const std::size_t written =

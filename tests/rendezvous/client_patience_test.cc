@@ -68,6 +68,25 @@ TEST_CASE("a client keeps trying until hvdrun can be reached",
   CHECK(job.logs.size() == 1);
 }
 
+TEST_CASE("a client that waits as long as hvdrun answers gives up without it",
+          "[rendezvous][net]") {
+  auto job = std::make_unique<ServedJob>();
+  job->server->Publish(WorldOf(1, 2));
+  RendezvousClient client = job->Client({"a", 0});
+  const auto wait = [&] {
+    return client.WaitWorldWhileAnswered(Epoch{0}, EndpointAt(1), 300ms);
+  };
+  auto waiting = job->Start(wait);
+  REQUIRE(job->Until([&] { return job->ready.size() == 1; }));
+  // Longer than it would wait in vain.
+  CHECK_FALSE(
+      job->loop.RunUntil([&] { return ServedJob::IsReady(waiting); }, 500ms));
+  job.reset();
+  const auto world = waiting.get();
+  REQUIRE_FALSE(world.ok());
+  CHECK(world.error().code() == ErrorCode::kUnavailable);
+}
+
 TEST_CASE("a client whose idle connection was closed opens another",
           "[rendezvous][net]") {
   ServedJob job({.idle = 1ms});

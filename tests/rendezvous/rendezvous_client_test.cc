@@ -76,8 +76,9 @@ TEST_CASE("a notice reaches who waits for it and who asks later",
   ServedJob job;
   job.server->Publish(WorldOf(1, 2));
   RendezvousClient client = job.Client({"a", 0});
-  auto waiting =
-      job.Start([&] { return client.WaitNotice(Epoch{1}, In(kPatience)); });
+  auto waiting = job.Start([&] {
+    return client.WaitNotice(Epoch{1}, NoticeKind::kNone, In(kPatience));
+  });
   CHECK_FALSE(
       job.loop.RunUntil([&] { return ServedJob::IsReady(waiting); }, 50ms));
   job.server->Notify(Epoch{1}, 1, "rank 1 was killed by SIGKILL");
@@ -86,8 +87,9 @@ TEST_CASE("a notice reaches who waits for it and who asks later",
   CHECK(notice.value().lost_rank == 1);
   CHECK(notice.value().text == "rank 1 was killed by SIGKILL");
   RendezvousClient late = job.Client({"a", 1});
-  const auto again =
-      job.Run([&] { return late.WaitNotice(Epoch{1}, In(kPatience)); });
+  const auto again = job.Run([&] {
+    return late.WaitNotice(Epoch{1}, NoticeKind::kNone, In(kPatience));
+  });
   REQUIRE(again.ok());
   CHECK(again.value().text == notice.value().text);
 }
@@ -156,10 +158,11 @@ TEST_CASE("survivors and a newcomer learn the next world",
   REQUIRE(job.Until([&] { return job.ready.size() == 2; }));
   const World next{Epoch{2}, {{"a", 0}, {"b", 0}}};
   job.server->Publish(next);
-  const auto notice =
-      job.Run([&] { return survivor.WaitNotice(Epoch{1}, In(kPatience)); });
+  const auto notice = job.Run([&] {
+    return survivor.WaitNotice(Epoch{1}, NoticeKind::kNone, In(kPatience));
+  });
   REQUIRE(notice.ok());
-  CHECK(notice.value().lost_rank == -1);
+  CHECK(notice.value().lost_rank == std::nullopt);
   CHECK(notice.value().text == "the world of epoch 1 was replaced by epoch 2");
   const auto world = job.Run([&] {
     return survivor.WaitWorld(Epoch{1}, EndpointAt(1), In(kPatience));
@@ -169,6 +172,60 @@ TEST_CASE("survivors and a newcomer learn the next world",
   const auto joined = job.Await(std::move(joining));
   REQUIRE(joined.ok());
   CHECK(joined.value().rank == 1);
+}
+
+TEST_CASE("a loss is told to those who have heard that the hosts changed",
+          "[rendezvous][net]") {
+  ServedJob job;
+  job.server->Publish(WorldOf(1, 2));
+  RendezvousClient client = job.Client({"a", 0});
+  job.server->Notify(Epoch{1}, std::nullopt, "host b was added");
+  const auto hear = [&](NoticeKind heard) {
+    return client.WaitNotice(Epoch{1}, heard, In(kPatience));
+  };
+  const auto change = job.Run([&] { return hear(NoticeKind::kNone); });
+  REQUIRE(change.ok());
+  CHECK(change.value() == WorldNotice{std::nullopt, "host b was added"});
+  auto waiting = job.Start([&] { return hear(NoticeKind::kHostsChanged); });
+  CHECK_FALSE(
+      job.loop.RunUntil([&] { return ServedJob::IsReady(waiting); }, 50ms));
+  job.server->Publish(WorldOf(2, 1));
+  const auto replaced = job.Await(std::move(waiting));
+  REQUIRE(replaced.ok());
+  CHECK(replaced.value() ==
+        WorldNotice{std::nullopt, "host b was added", true});
+  waiting = job.Start([&] { return hear(NoticeKind::kReplaced); });
+  CHECK_FALSE(
+      job.loop.RunUntil([&] { return ServedJob::IsReady(waiting); }, 50ms));
+  job.server->Notify(Epoch{1}, 1, "rank 1 was killed by SIGKILL");
+  const auto loss = job.Await(std::move(waiting));
+  REQUIRE(loss.ok());
+  CHECK(loss.value() == WorldNotice{1, "rank 1 was killed by SIGKILL"});
+}
+
+TEST_CASE("a dismissed worker is told so, though it is a member",
+          "[rendezvous][net]") {
+  ServedJob job;
+  job.server->Publish(WorldOf(1, 2));
+  RendezvousClient client = job.Client({"a", 0});
+  const auto ask = [&] {
+    return client.WaitWorld(Epoch{0}, EndpointAt(1), In(kPatience));
+  };
+  auto waiting = job.Start(ask);
+  REQUIRE(job.Until([&] { return job.ready.size() == 1; }));
+  job.server->Dismiss({"a", 0});
+  const auto told = job.Await(std::move(waiting));
+  REQUIRE_FALSE(told.ok());
+  CHECK(told.error().code() == ErrorCode::kNotFound);
+  const auto later = job.Run(ask);
+  REQUIRE_FALSE(later.ok());
+  CHECK(later.error().code() == ErrorCode::kNotFound);
+  CHECK(job.ready.size() == 1);
+  job.server->Expect({"a", 0});
+  waiting = job.Start(ask);
+  REQUIRE(job.Until([&] { return job.ready.size() == 2; }));
+  job.server->Publish(WorldOf(2, 1));
+  CHECK(job.Await(std::move(waiting)).ok());
 }
 
 TEST_CASE("a worker that is no member any more is told so",
@@ -186,7 +243,7 @@ TEST_CASE("a worker that is no member any more is told so",
   REQUIRE_FALSE(world.ok());
   CHECK(world.error().code() == ErrorCode::kNotFound);
   CHECK(world.error().message() ==
-        "wait for the world: this worker is no member any more (status 410)");
+        "wait for the world: this worker is not wanted any more (status 410)");
 }
 
 TEST_CASE("a handler may publish the world that its worker waits for",

@@ -71,16 +71,31 @@ TEST_CASE("a notice survives the way, broken UTF-8 as a replacement",
   CHECK(ParseNotice(FormatNotice(notice)) == notice);
   const WorldNotice nobody{std::nullopt, "x"};
   CHECK(ParseNotice(FormatNotice(nobody)) == nobody);
+  const WorldNotice replaced{std::nullopt, "x", true};
+  CHECK(ParseNotice(FormatNotice(replaced)) == replaced);
+  CHECK(ParseNotice(R"({"text":"x","replaced":1})") == nobody);
   CHECK(ParseNotice(FormatNotice({1, "\xff!"}))->text == "\xef\xbf\xbd!");
   CHECK_FALSE(ParseNotice(R"({"lost_rank":1})"));
 }
 
-TEST_CASE("a notice's target carries its epoch", "[rendezvous]") {
-  CHECK(FormatNoticeTarget(Epoch{12}) == "/v1/notice?epoch=12");
-  CHECK(ParseNoticeTarget("/v1/notice?epoch=12") == Epoch{12});
+TEST_CASE("a notice's target carries its epoch and what was heard",
+          "[rendezvous]") {
+  CHECK(FormatNoticeTarget({Epoch{12}}) == "/v1/notice?epoch=12");
+  CHECK(FormatNoticeTarget({Epoch{12}, NoticeKind::kReplaced}) ==
+        "/v1/notice?epoch=12&heard=2");
+  for (const NoticeKind heard :
+       {NoticeKind::kNone, NoticeKind::kHostsChanged, NoticeKind::kReplaced,
+        NoticeKind::kRankLost}) {
+    const auto read = ParseNoticeTarget(FormatNoticeTarget({Epoch{12}, heard}));
+    REQUIRE(read);
+    CHECK(read->epoch == Epoch{12});
+    CHECK(read->heard == heard);
+  }
   for (const char* bad :
        {"/v1/notice", "/v1/notice?epoch=", "/v1/notice?epoch=-1",
-        "/v1/notice?epoch=1&x=2", "/v1/noticed?epoch=1", "/v1/log?epoch=1"}) {
+        "/v1/notice?epoch=1&x=2", "/v1/notice?epoch=1&heard=",
+        "/v1/notice?epoch=1&heard=4", "/v1/notice?epoch=1&heard=1&heard=1",
+        "/v1/noticed?epoch=1", "/v1/log?epoch=1"}) {
     INFO(bad);
     CHECK_FALSE(ParseNoticeTarget(bad));
   }

@@ -73,6 +73,8 @@ TEST_CASE("HOROVOD_ELASTIC is set in elastic jobs only", "[rendezvous]") {
   JobEnv job = Job();
   job.elastic = true;
   CHECK(Rank2(job)["HOROVOD_ELASTIC"] == "1");
+  CHECK(ReadWorkerEnv(MakeWorkerEnv(job, kWorld, 0, {})).value()->elastic);
+  CHECK_FALSE(ReadWorkerEnv(Complete()).value()->elastic);
 }
 
 TEST_CASE("a worker gets PyTorch's names", "[rendezvous]") {

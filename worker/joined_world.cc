@@ -1,0 +1,65 @@
+#include "worker/joined_world.h"
+
+#include <utility>
+
+#include "collectives/make_communicator.h"
+
+namespace hvd {
+namespace {
+
+// From a rank's end to hvdrun's word about it takes a few ms. The program is to
+// know within 100 ms of that end.
+constexpr Duration kHvdrunSeesFirst{75};
+
+Identity IdentityOf(const Membership& membership) {
+  const Placement placement = PlacementOf(membership.world, membership.rank);
+  const auto rank = static_cast<std::size_t>(membership.rank);
+  return {.rank = placement.rank,
+          .size = placement.size,
+          .local_rank = placement.local_rank,
+          .local_size = placement.local_size,
+          .cross_rank = placement.cross_rank,
+          .cross_size = placement.cross_size,
+          .host = membership.world.workers[rank].host,
+          .epoch = static_cast<std::uint64_t>(membership.world.epoch)};
+}
+
+}  // namespace
+
+JoinedWorld::JoinedWorld(const WorkerEnv& env, Membership membership)
+    : env_(env),
+      membership_(std::move(membership)),
+      identity_(IdentityOf(membership_)) {
+  // Alone in a static job there is nothing to hear.
+  if (identity_.size == 1 && !env.elastic) return;
+  client_.emplace(
+      RendezvousAddress{env.rendezvous_address, env.rendezvous_port},
+      env.job_key, env.worker);
+  notices_.emplace(*client_, membership_.world.epoch);
+}
+
+Status JoinedWorld::FormRing(const RingListener& listener, Instant deadline) {
+  // A static job has no other world to go to: hvdrun ends it.
+  const int cancel_fd = env_.elastic ? notices_->over_fd() : -1;
+  Result<std::unique_ptr<Communicator>> made =
+      MakeCommunicator(membership_, env_.job_key, listener,
+                       {.collective_timeout = env_.collective_timeout,
+                        .deadline = deadline,
+                        .cancel_fd = cancel_fd});
+  if (!made.ok()) return std::move(made).error();
+  communicator_ = std::move(made).value();
+  if (notices_) notices_->Guard(*communicator_);
+  return Done{};
+}
+
+void JoinedWorld::LetHvdrunSeeFirst() {
+  if (std::exchange(has_waited_, true)) return;
+  const CommFailure* failure = communicator_->failure();
+  if (failure == nullptr || failure->rank < 0 ||
+      failure->rank == identity_.rank) {
+    return;  // nobody has ended
+  }
+  if (notices_) notices_->WaitForLoss(kHvdrunSeesFirst);
+}
+
+}  // namespace hvd

@@ -1,0 +1,54 @@
+// JoinedWorld: one world, from the moment hvdrun handed it out until this
+// worker leaves it: what becomes of it, and the ring of its members.
+//
+// hvdrun is listened to before the ring stands, so that members do not wait for
+// one that dies meanwhile.
+//
+// One thread at a time; identity() and heard_of_change() from any.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/result.h"
+#include "collectives/communicator.h"
+#include "collectives/ring_listener.h"
+#include "rendezvous/membership.h"
+#include "rendezvous/rendezvous_client.h"
+#include "rendezvous/worker_env.h"
+#include "worker/context.h"
+#include "worker/notice_thread.h"
+
+namespace hvd {
+
+class JoinedWorld {
+ public:
+  // `env` outlives this.
+  JoinedWorld(const WorkerEnv& env, Membership membership);
+  // Leaves in order: the others learn that this worker went on purpose.
+  ~JoinedWorld() = default;
+  JoinedWorld(const JoinedWorld&) = delete;
+  JoinedWorld& operator=(const JoinedWorld&) = delete;
+
+  // Until then communicator() may not be called. kCancelled, in an elastic job
+  // only: this world is over before it began; ask for the next one.
+  Status FormRing(const RingListener& listener, Instant deadline);
+
+  const Identity& identity() const { return identity_; }
+  Epoch epoch() const { return membership_.world.epoch; }
+  Communicator& communicator() { return *communicator_; }
+  bool heard_of_change() const { return notices_ && notices_->heard(); }
+  // As Context's.
+  void LetHvdrunSeeFirst();
+
+ private:
+  const WorkerEnv& env_;
+  Membership membership_;
+  Identity identity_;
+  bool has_waited_ = false;
+  std::optional<RendezvousClient> client_;
+  std::unique_ptr<Communicator> communicator_;
+  std::optional<NoticeThread> notices_;  // ends before what it uses
+};
+
+}  // namespace hvd

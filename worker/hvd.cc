@@ -1,7 +1,6 @@
 #include <hvd/hvd.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -9,67 +8,10 @@
 
 #include "base/process.h"
 #include "worker/context.h"
+#include "worker/this_process.h"
 
 namespace hvd {
 namespace {
-
-// The public functions speak of the process, so here is the one place with
-// process-wide state. It is never destroyed: exit handlers and other threads
-// may still ask for the rank while the process ends.
-struct ProcessState {
-  std::mutex mutex;  // Init against Shutdown at exit
-  std::unique_ptr<Context> context;
-  std::atomic<Context*> current{nullptr};  // context.get(), for the getters
-  std::atomic<pid_t> owner{-1};            // who called Init
-  bool left = false;                       // Shutdown was called
-};
-
-ProcessState& Process() {
-  static ProcessState* const state = std::make_unique<ProcessState>().release();
-  return *state;
-}
-
-// A forked child has neither the threads nor the right to speak for the rank.
-bool IsOwner() { return Process().owner.load() == ::getpid(); }
-
-Context& Joined() {
-  Context* const context = Process().current.load();
-  if (context == nullptr) {
-    throw std::logic_error(
-        "hvd: call Init before anything else, and nothing "
-        "after Shutdown");
-  }
-  return *context;
-}
-
-Context& JoinedHere() {
-  Context& context = Joined();
-  if (!IsOwner()) {
-    throw std::logic_error(
-        "hvd: only the process that called Init may communicate, this is a "
-        "forked child of it");
-  }
-  return context;
-}
-
-void ThrowFailure(const Communicator& communicator, const Error& error) {
-  if (const CommFailure* failure = communicator.failure()) {
-    throw CommError(failure->rank, failure->text);
-  }
-  if (error.code() == ErrorCode::kInvalidArgument) {
-    throw std::invalid_argument("hvd: " + error.message());
-  }
-  throw CommError(-1, error.message());
-}
-
-template <class Call>
-void Collective(const Call& call) {
-  Context& context = JoinedHere();
-  const Status status = call(context.communicator());
-  if (status.ok()) return;
-  context.LetHvdrunSeeFirst();
-  ThrowFailure(context.communicator(), status.error());
-}
 
 void ShutdownAtExit() {
   if (IsOwner()) Shutdown();

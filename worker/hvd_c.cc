@@ -3,46 +3,16 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
-#include <new>
 #include <stdexcept>
 #include <string>
 
+#include "worker/c_call.h"
+
 namespace {
 
-struct LastError {
-  std::string text;
-  int rank = -1;
-};
-
-// One a thread, so that no caller reads another's.
-LastError& ThreadLastError() {
-  thread_local LastError last;
-  return last;
-}
-
-int Fail(int code, const char* text, int rank = -1) {
-  LastError& last = ThreadLastError();
-  last.text = text;
-  last.rank = rank;
-  return code;
-}
-
-// Runs `fn` and turns what it throws into a code: nothing may cross into C.
-template <class Fn>
-int Guard(const Fn& fn) noexcept {
-  try {
-    return fn();
-  } catch (const hvd::CommError& error) {
-    return Fail(HVD_ERR_COMM, error.what(), error.rank());
-  } catch (const std::logic_error& error) {
-    return Fail(HVD_ERR_INVALID, error.what());
-  } catch (const std::runtime_error& error) {
-    return Fail(HVD_ERR_RUNTIME, error.what());
-  } catch (const std::exception& error) {
-    return Fail(HVD_ERR_INTERNAL, error.what());
-  }
-}
+using hvd::Guard;
+using hvd::ThreadLastError;
+using hvd::TypeFrom;
 
 int CopyText(const std::string& text, char* buffer, size_t length) {
   if (length > 0) {
@@ -51,14 +21,6 @@ int CopyText(const std::string& text, char* buffer, size_t length) {
     buffer[n] = '\0';
   }
   return static_cast<int>(text.size());
-}
-
-hvd::DataType TypeFrom(int type) {
-  if (type < HVD_INT32 || type > HVD_FLOAT64) {
-    throw std::invalid_argument("type must be HVD_INT32 to HVD_FLOAT64, got " +
-                                std::to_string(type));
-  }
-  return static_cast<hvd::DataType>(type);
 }
 
 hvd::ReduceOp OpFrom(int op) {

@@ -57,12 +57,100 @@ static void check_refusals(void) {
   check(hvd_failed_rank() == -1, "no rank failed");
 }
 
+/* What a training program in C keeps. */
+struct training {
+  hvd_state* state;
+  hvd_sampler* sampler;
+  int64_t step;
+  float weights[3];
+  char note[4];
+  int ends_with;
+};
+
+static int save_note(void* user, const void** bytes, size_t* length) {
+  struct training* const t = user;
+  *bytes = t->note;
+  *length = sizeof t->note;
+  return 0;
+}
+
+static int load_note(void* user, const void* bytes, size_t length) {
+  struct training* const t = user;
+  if (length != sizeof t->note) return 7;
+  memcpy(t->note, bytes, length);
+  return 0;
+}
+
+static int refuse_save(void* user, const void** bytes, size_t* length) {
+  (void)user;
+  (void)bytes;
+  (void)length;
+  return 7;
+}
+
+static int train(void* user) {
+  struct training* const t = user;
+  size_t samples[4];
+  size_t count = 0;
+  size_t steps = 0;
+  while (hvd_sampler_steps(t->sampler, 4, &steps) == 0 && steps > 0) {
+    check(hvd_sampler_next(t->sampler, 4, samples, &count) == 0, "next");
+    check(hvd_sampler_record_batch(t->sampler, count) == 0, "record");
+    ++t->step;
+    check(hvd_commit(t->state) == 0, "commit");
+  }
+  check(hvd_check_host_updates() == 0, "no host updates");
+  return t->ends_with;
+}
+
+static void check_elastic(void) {
+  char text[128];
+  struct training t = {NULL, NULL, 0, {1, 2, 3}, "abc", 0};
+  check(hvd_state_create(NULL) == HVD_ERR_INVALID, "nowhere to put a state");
+  check(hvd_state_create(&t.state) == 0, "state");
+  check(hvd_sampler_create(10, 1, 1, &t.sampler) == 0, "sampler");
+  check(hvd_register_memory(t.state, &t.step, sizeof t.step) == 0, "memory");
+  check(hvd_register_array(t.state, t.weights, 3, HVD_FLOAT32) == 0, "array");
+  check(hvd_register_array(t.state, t.weights, 3, 9) == HVD_ERR_INVALID,
+        "array of type 9");
+  check(hvd_register_custom(t.state, save_note, load_note, &t) == 0, "custom");
+  check(hvd_register_custom(t.state, NULL, load_note, &t) == HVD_ERR_INVALID,
+        "custom without save");
+  check(hvd_register_sampler(t.state, t.sampler) == 0, "register sampler");
+  check(hvd_run_elastic(t.state, train, &t) == 0, "run");
+  check(t.step == 3, "10 samples are 3 batches of 4");
+
+  check(hvd_save(t.state) == 0, "save");
+  t.step = 0;
+  t.weights[2] = 0;
+  t.note[0] = 'x';
+  check(hvd_restore(t.state) == 0, "restore");
+  check(t.step == 3 && t.weights[2] == 3 && t.note[0] == 'a', "restored");
+  check(hvd_sync(t.state) == 0, "sync");
+
+  t.ends_with = HVD_ERR_RUNTIME;
+  check(hvd_run_elastic(t.state, train, &t) == HVD_ERR_RUNTIME, "own code");
+  t.ends_with = 5;
+  check(hvd_run_elastic(t.state, train, &t) == HVD_ERR_INVALID, "positive");
+  check(hvd_run_elastic(t.state, NULL, &t) == HVD_ERR_INVALID, "no function");
+  check(hvd_sampler_record_batch(t.sampler, 1) == HVD_ERR_INVALID, "too many");
+  check(hvd_sampler_set_epoch(t.sampler, 1) == 0, "next epoch");
+  check(hvd_sampler_record_batch(t.sampler, 1) == 0, "of the next epoch");
+  check(hvd_register_custom(t.state, refuse_save, load_note, &t) == 0, "fails");
+  check(hvd_save(t.state) == HVD_ERR_RUNTIME, "save fails");
+  hvd_last_error(text, sizeof text);
+  check(strcmp(text, "save returned 7") == 0, "why save failed");
+  check(hvd_state_destroy(t.state) == 0, "destroy");
+  check(hvd_sampler_destroy(t.sampler) == 0, "destroy the sampler");
+}
+
 int main(void) {
   check_before_init();
   check(hvd_init() == 0, "init");
   check_identity();
   check_collectives();
   check_refusals();
+  check_elastic();
   check(hvd_set_result("abc", 3) == 0, "result");
   check(hvd_shutdown() == 0, "shutdown");
   check(hvd_barrier() == HVD_ERR_INVALID, "barrier after shutdown");

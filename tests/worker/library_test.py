@@ -9,7 +9,8 @@ from command import expect, run  # noqa: E402
 ALLOWED = re.compile(
     r"(libc|libm|libpthread|libstdc\+\+|libgcc_s|ld-linux[-\w]*)\.so(\.\d+)*$")
 EXPORTED = re.compile(
-    r"(hvd_\w+|HVD_0|hvd::.+|(typeinfo|typeinfo name|vtable) for hvd::CommError)$")
+    r"(hvd_\w+|HVD_0|hvd::.+|(typeinfo|typeinfo name|vtable) for"
+    r" hvd::(CommError|HostsUpdated))$")
 
 
 def main():
@@ -26,7 +27,7 @@ def main():
         expect(name == "HVD_0" or "@@HVD_0" in line, f"{name} has no version")
         names.append(name)
     for wanted in ("hvd_init", "hvd_last_error", "hvd::Init()",
-                   "typeinfo for hvd::CommError"):
+                   "typeinfo for hvd::CommError", "typeinfo for hvd::HostsUpdated"):
         expect(wanted in names, f"{library} does not export {wanted}")
 
 

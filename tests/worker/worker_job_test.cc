@@ -2,117 +2,16 @@
 // server as hvdrun runs it, and nothing of hvdrun besides.
 #include <catch2/catch.hpp>
 #include <csignal>
-#include <memory>
-#include <mutex>
 #include <set>
 #include <string>
-#include <thread>
-#include <vector>
 
-#include "base/event_loop.h"
-#include "base/hex.h"
-#include "base/random_bytes.h"
-#include "rendezvous/rendezvous_server.h"
-#include "rendezvous/worker_env.h"
 #include "tests/support/program.h"
+#include "tests/worker/job.h"
 
 namespace hvd {
 namespace {
 
 using namespace testing;
-
-constexpr std::chrono::seconds kPatient{20};
-
-// What hvdrun is to its workers, without the launching.
-class Job {
- public:
-  explicit Job(std::vector<WorkerId> workers)
-      : world_{Epoch{1}, std::move(workers)}, key_(RandomBytes(32)) {
-    Result<std::unique_ptr<RendezvousServer>> server = RendezvousServer::Listen(
-        loop_,
-        {.bind_address = "127.0.0.1", .port = 0, .job_key = key_, .limits = {}},
-        {.on_ready = [](const WorkerId&, Epoch) {},
-         .on_log =
-             [this](const WorkerId& worker, const std::string& text) {
-               const std::lock_guard lock(mutex_);
-               logs_.insert(ToString(worker) + ": " + text);
-             },
-         .on_result =
-             [this](const WorkerId& worker, const std::string& bytes) {
-               const std::lock_guard lock(mutex_);
-               results_.insert(ToString(worker) + ": " + bytes);
-             },
-         .on_refused = [](const std::string&) {}});
-    REQUIRE(server.ok());
-    server_ = std::move(server).value();
-    env_.job_id = "test";
-    env_.job_key_hex = ToHex(key_);
-    env_.rendezvous_address = "127.0.0.1";
-    env_.rendezvous_port = server_->port();
-    env_.start_timeout = Duration{20'000};
-    env_.collective_timeout = Duration{20'000};
-    for (const WorkerId& worker : world_.workers) {
-      if (worker.host != "a") env_.ring_addresses[worker.host] = "127.0.0.2";
-    }
-    server_->Publish(world_);
-    thread_ = std::thread([this] { loop_.Run(); });
-  }
-  ~Job() { StopServer(); }
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
-
-  // hvdrun is gone.
-  void StopServer() {
-    if (!thread_.joinable()) return;
-    loop_.Stop();
-    thread_.join();
-    server_.reset();
-  }
-
-  std::unique_ptr<Program> Start(int rank, const std::string& scene) const {
-    return std::make_unique<Program>(
-        std::vector<std::string>{HVD_WORKER_PROBE, scene},
-        ProgramOptions{.env = MakeWorkerEnv(env_, world_, rank, {})});
-  }
-  std::vector<std::unique_ptr<Program>> StartAll(const std::string& scene) {
-    std::vector<std::unique_ptr<Program>> programs;
-    for (std::size_t rank = 0; rank < world_.workers.size(); ++rank) {
-      programs.push_back(Start(static_cast<int>(rank), scene));
-    }
-    return programs;
-  }
-  void Notify(int lost_rank, const std::string& text) {
-    loop_.Post([this, lost_rank, text] {
-      server_->Notify(world_.epoch, lost_rank, text);
-    });
-  }
-  JobEnv& env() { return env_; }
-  std::set<std::string> logs() {
-    const std::lock_guard lock(mutex_);
-    return logs_;
-  }
-  std::set<std::string> results() {
-    const std::lock_guard lock(mutex_);
-    return results_;
-  }
-
- private:
-  World world_;
-  std::string key_;
-  EventLoop loop_;
-  std::unique_ptr<RendezvousServer> server_;
-  JobEnv env_;
-  std::mutex mutex_;
-  std::set<std::string> logs_;
-  std::set<std::string> results_;
-  std::thread thread_;
-};
-
-std::vector<WorkerId> OneHost(int slots) {
-  std::vector<WorkerId> workers;
-  for (int slot = 0; slot < slots; ++slot) workers.push_back({"a", slot});
-  return workers;
-}
 
 ProgramResult RunSolo(const std::string& scene) {
   return RunProgram({HVD_WORKER_PROBE, scene});
@@ -121,7 +20,7 @@ ProgramResult RunSolo(const std::string& scene) {
 }  // namespace
 
 TEST_CASE("Workers of one host join and compute together", "[worker]") {
-  Job job(OneHost(4));
+  Job job(HVD_WORKER_PROBE, OneHost(4));
   auto programs = job.StartAll("collectives");
   for (int rank = 0; rank < 4; ++rank) {
     const ProgramResult result =
@@ -136,7 +35,7 @@ TEST_CASE("Workers of one host join and compute together", "[worker]") {
 }
 
 TEST_CASE("Workers of two hosts compute over TCP", "[worker]") {
-  Job job({{"a", 0}, {"a", 1}, {"b", 0}});
+  Job job(HVD_WORKER_PROBE, {{"a", 0}, {"a", 1}, {"b", 0}});
   auto programs = job.StartAll("collectives");
   const ProgramResult last = programs[2]->Wait(kPatient);
   CHECK(last.out ==
@@ -148,7 +47,7 @@ TEST_CASE("Workers of two hosts compute over TCP", "[worker]") {
 
 TEST_CASE("A killed worker is a CommError with its rank in all others",
           "[worker]") {
-  Job job(OneHost(3));
+  Job job(HVD_WORKER_PROBE, OneHost(3));
   auto programs = job.StartAll("death");
   for (const std::size_t rank : {0U, 2U}) {
     const ProgramResult result = programs[rank]->Wait(kPatient);
@@ -162,7 +61,7 @@ TEST_CASE("A killed worker is a CommError with its rank in all others",
 
 TEST_CASE("A rank that hvdrun reports as lost ends the others' collectives",
           "[worker]") {
-  Job job(OneHost(3));
+  Job job(HVD_WORKER_PROBE, OneHost(3));
   auto programs = job.StartAll("busy");
   for (auto& program : programs) {
     REQUIRE(program->WaitForOutput("waiting"));
@@ -177,13 +76,13 @@ TEST_CASE("A rank that hvdrun reports as lost ends the others' collectives",
 
 TEST_CASE("The job's key is not in a worker's environment after Init",
           "[worker]") {
-  Job job(OneHost(1));
+  Job job(HVD_WORKER_PROBE, OneHost(1));
   CHECK(job.Start(0, "secret")->Wait(kPatient).out == "key gone\n");
 }
 
 TEST_CASE("A forked child may not communicate and leaves its parent's world be",
           "[worker]") {
-  Job job(OneHost(2));
+  Job job(HVD_WORKER_PROBE, OneHost(2));
   auto programs = job.StartAll("fork");
   for (std::size_t rank = 0; rank < 2; ++rank) {
     const ProgramResult result = programs[rank]->Wait(kPatient);
@@ -198,7 +97,7 @@ TEST_CASE("A forked child may not communicate and leaves its parent's world be",
 }
 
 TEST_CASE("Lines and results reach hvdrun", "[worker]") {
-  Job job(OneHost(2));
+  Job job(HVD_WORKER_PROBE, OneHost(2));
   auto programs = job.StartAll("report");
   for (auto& program : programs) {
     CHECK(program->Wait(kPatient).status.success());
@@ -209,7 +108,7 @@ TEST_CASE("Lines and results reach hvdrun", "[worker]") {
 }
 
 TEST_CASE("A worker ends promptly although hvdrun is gone", "[worker]") {
-  Job job(OneHost(2));
+  Job job(HVD_WORKER_PROBE, OneHost(2));
   auto programs = job.StartAll("busy");
   for (auto& program : programs) {
     REQUIRE(program->WaitForOutput("waiting"));
@@ -223,7 +122,7 @@ TEST_CASE("A worker ends promptly although hvdrun is gone", "[worker]") {
 
 TEST_CASE("Init says what it tried, for how long, and which flag matters",
           "[worker]") {
-  Job job(OneHost(2));
+  Job job(HVD_WORKER_PROBE, OneHost(2));
   job.env().start_timeout = Duration{300};
   const ProgramResult alone = job.Start(0, "identify")->Wait(kPatient);
   INFO(alone.out);

@@ -31,13 +31,14 @@ extern "C" {
 
 /* Grows when a function is added; a change that breaks callers gets a new
  * library name (libhvd.so.1). */
-#define HVD_ABI_VERSION 1
+#define HVD_ABI_VERSION 2
 
 /* What a call returns when it fails. */
 #define HVD_ERR_INVALID (-1)  /* wrong argument, or called before hvd_init */
 #define HVD_ERR_COMM (-2)     /* a rank failed: see hvd_failed_rank */
 #define HVD_ERR_RUNTIME (-3)  /* hvdrun cannot be reached, bad environment */
 #define HVD_ERR_INTERNAL (-4) /* a bug in libhvd, or out of memory */
+#define HVD_ERR_HOSTS_UPDATED (-5) /* no failure: see hvd_commit */
 
 /* Element types. */
 #define HVD_INT32 0
@@ -81,6 +82,58 @@ HVD_C_API int hvd_barrier(void);
 /* `text` ends with a zero byte. */
 HVD_C_API int hvd_log_to_driver(const char* text);
 HVD_C_API int hvd_set_result(const void* bytes, size_t length);
+
+/* ---- elastic: hvd/elastic.h has the meanings ------------------------------
+ */
+
+typedef struct hvd_state hvd_state;
+typedef struct hvd_sampler hvd_sampler;
+
+/* `*state` is the caller's until hvd_state_destroy; what is registered outlives
+ * it. */
+HVD_C_API int hvd_state_create(hvd_state** state);
+HVD_C_API int hvd_state_destroy(hvd_state* state); /* NULL is allowed */
+
+HVD_C_API int hvd_register_array(hvd_state* state, void* data, size_t count,
+                                 int type);
+/* Plain memory, e.g. a struct without pointers; as long on every rank. */
+HVD_C_API int hvd_register_memory(hvd_state* state, void* data, size_t length);
+/* `save` points *bytes to *length bytes, which stay until it is called again;
+ * `load` takes such bytes, from here or from another rank. Both return 0, or
+ * something else to fail the call that needed them with HVD_ERR_RUNTIME. */
+typedef int (*hvd_save_fn)(void* user, const void** bytes, size_t* length);
+typedef int (*hvd_load_fn)(void* user, const void* bytes, size_t length);
+HVD_C_API int hvd_register_custom(hvd_state* state, hvd_save_fn save,
+                                  hvd_load_fn load, void* user);
+HVD_C_API int hvd_register_sampler(hvd_state* state, hvd_sampler* sampler);
+
+/* HVD_ERR_HOSTS_UPDATED, on all ranks at once: it is saved, and the function
+ * that hvd_run_elastic runs is to return that code. */
+HVD_C_API int hvd_commit(hvd_state* state);
+HVD_C_API int hvd_save(hvd_state* state);
+HVD_C_API int hvd_restore(hvd_state* state);
+HVD_C_API int hvd_sync(hvd_state* state);
+HVD_C_API int hvd_check_host_updates(void); /* as hvd_commit */
+
+/* What hvd_run_elastic returns when this worker is not wanted any more. */
+#define HVD_REMOVED 1
+/* Runs `fn` until it returns 0, and returns 0. When `fn` returns HVD_ERR_COMM
+ * or HVD_ERR_HOSTS_UPDATED, as a call in it did, this worker joins the next
+ * world and runs it again; another negative code is returned as it is. */
+HVD_C_API int hvd_run_elastic(hvd_state* state, int (*fn)(void* user),
+                              void* user);
+
+/* `shuffled`: 1, or 0 for the order as it is. */
+HVD_C_API int hvd_sampler_create(size_t samples, uint64_t seed, int shuffled,
+                                 hvd_sampler** sampler);
+HVD_C_API int hvd_sampler_destroy(hvd_sampler* sampler); /* NULL is allowed */
+HVD_C_API int hvd_sampler_set_epoch(hvd_sampler* sampler, uint64_t epoch);
+/* At most `limit` of this rank's next samples; *count is how many. */
+HVD_C_API int hvd_sampler_next(hvd_sampler* sampler, size_t limit,
+                               size_t* samples, size_t* count);
+HVD_C_API int hvd_sampler_record_batch(hvd_sampler* sampler, size_t count);
+HVD_C_API int hvd_sampler_steps(hvd_sampler* sampler, size_t batch,
+                                size_t* steps);
 
 /* Why the last failing call of this thread failed; copied as hvd_host. */
 HVD_C_API int hvd_last_error(char* buffer, size_t length);

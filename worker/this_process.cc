@@ -1,0 +1,56 @@
+#include "worker/this_process.h"
+
+#include <hvd/hvd.h>
+#include <unistd.h>
+
+namespace hvd {
+namespace {
+
+void ThrowFailure(const Communicator& communicator, const Error& error) {
+  if (const CommFailure* failure = communicator.failure()) {
+    throw CommError(failure->rank, failure->text);
+  }
+  if (error.code() == ErrorCode::kInvalidArgument) {
+    throw std::invalid_argument("hvd: " + error.message());
+  }
+  throw CommError(-1, error.message());
+}
+
+}  // namespace
+
+ProcessState& Process() {
+  static ProcessState* const state = std::make_unique<ProcessState>().release();
+  return *state;
+}
+
+bool IsOwner() { return Process().owner.load() == ::getpid(); }
+
+Context& Joined() {
+  Context* const context = Process().current.load();
+  if (context == nullptr) {
+    throw std::logic_error(
+        "hvd: call Init before anything else, and nothing "
+        "after Shutdown");
+  }
+  return *context;
+}
+
+Context& JoinedHere() {
+  Context& context = Joined();
+  if (!IsOwner()) {
+    throw std::logic_error(
+        "hvd: only the process that called Init may communicate, this is a "
+        "forked child of it");
+  }
+  return context;
+}
+
+void Collective(const std::function<Status(Communicator&)>& call) {
+  Context& context = JoinedHere();
+  const Status status = call(context.communicator());
+  if (status.ok()) return;
+  context.LetHvdrunSeeFirst();
+  ThrowFailure(context.communicator(), status.error());
+}
+
+}  // namespace hvd

@@ -2,8 +2,11 @@
 //
 //   hvdrun -np 4 ring --steps 10 --rate 5
 //
+// In an elastic job it goes on after the last step that was committed when
+// ranks die, come and go.
+//
 // ring --help lists the flags.
-#include <hvd/hvd.h>
+#include <hvd/elastic.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -59,16 +62,25 @@ void Run(const Settings& settings) {
   constexpr std::int64_t kElement = sizeof(std::int64_t);
   std::vector<std::int64_t> values(
       static_cast<std::size_t>((settings.bytes + kElement - 1) / kElement));
-  const auto begin = std::chrono::steady_clock::now();
-  for (std::int64_t step = 1; step <= settings.steps; ++step) {
-    Step(step, values);
-    if (settings.rate > 0 && step < settings.steps) {
-      // From the beginning, so that slow steps do not lower the rate.
-      const std::chrono::duration<double> due(static_cast<double>(step) /
-                                              settings.rate);
-      std::this_thread::sleep_until(begin + due);
+  std::int64_t done = 0;  // steps
+  hvd::ElasticState state;
+  state.RegisterScalar(done);
+  hvd::RunElastic(state, [&] {
+    // From the beginning of this world, so that slow steps do not lower the
+    // rate.
+    const auto begin = std::chrono::steady_clock::now();
+    const std::int64_t first = done;
+    while (done < settings.steps) {
+      Step(done + 1, values);
+      ++done;
+      state.Commit();
+      if (settings.rate > 0 && done < settings.steps) {
+        const std::chrono::duration<double> due(
+            static_cast<double>(done - first) / settings.rate);
+        std::this_thread::sleep_until(begin + due);
+      }
     }
-  }
+  });
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 namespace hvd {
 namespace {
 
-constexpr Duration kLongestKill{500};
+constexpr int kLongestKillMs = 500;
 
 struct Pipe {
   UniqueFd read_end;
@@ -40,7 +40,7 @@ enum class Read { kSome, kNothingNow, kEnd };
 // Gives what one read() got to `take`.
 template <class Take>
 Read ReadOnce(int fd, Take take) {
-  std::array<char, 65536> buffer{};
+  std::array<char, 16384> buffer{};
   const ssize_t n = ::read(fd, buffer.data(), buffer.size());
   if (n < 0) {
     return errno == EAGAIN || errno == EINTR ? Read::kNothingNow : Read::kEnd;
@@ -122,12 +122,14 @@ ScriptRun::ScriptRun(EventLoop& loop, Duration timeout,
       output_(loop.OnReadable(stdout_.get(), [this] { OnOutput(); })),
       errors_(loop.OnReadable(stderr_.get(), [this] { OnErrors(); })),
       exit_(loop.OnReadable(pidfd_.get(), [this] { OnExit(); })),
-      timeout_(loop.After(timeout, [this] { OnTimeout(); })) {}
+      timeout_(loop.After(timeout, [this] { Kill(ScriptEnding::kTimedOut); })) {
+}
 
 ScriptRun::~ScriptRun() {
   if (gone()) return;
   KillSession(pid_);
-  if (HasExited(kLongestKill)) Reap();
+  pollfd ended{pidfd_.get(), POLLIN, 0};
+  if (::poll(&ended, 1, kLongestKillMs) == 1) Reap();
 }
 
 void ScriptRun::OnOutput() {
@@ -157,20 +159,6 @@ void ScriptRun::OnExit() {
   }
   Reap();
   Tell();
-}
-
-// If hvdrun was stopped (Ctrl-Z), the script may have ended long ago.
-void ScriptRun::OnTimeout() {
-  if (HasExited(Duration::zero())) {
-    OnExit();
-  } else {
-    Kill(ScriptEnding::kTimedOut);
-  }
-}
-
-bool ScriptRun::HasExited(Duration wait) const {
-  pollfd ended{pidfd_.get(), POLLIN, 0};
-  return ::poll(&ended, 1, static_cast<int>(wait.count())) == 1;
 }
 
 // Told at once: a process that waits for a dead file server outlives SIGKILL.

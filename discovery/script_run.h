@@ -56,8 +56,6 @@ class ScriptRun {
   void OnOutput();
   void OnErrors();
   void OnExit();
-  void OnTimeout();
-  bool HasExited(Duration wait) const;
   void Kill(ScriptEnding why);
   void Reap();
   void Tell();

@@ -22,8 +22,8 @@ struct Started {
 };
 
 Started StartSleeper() {
-  const Result<pid_t> pid = Spawn({.program = "/usr/bin/tail",
-                                   .argv = {"tail", "-f", "/dev/null"},
+  const Result<pid_t> pid = Spawn({.program = "/usr/bin/sleep",
+                                   .argv = {"sleep", "1000"},
                                    .env = {},
                                    .cwd = ""});
   REQUIRE(pid.ok());

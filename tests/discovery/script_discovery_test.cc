@@ -228,9 +228,9 @@ TEST_CASE("ScriptDiscovery says how a first run failed",
           "host discovery script kill -SEGV $$: killed by SIGSEGV");
   }
   SECTION("too slow") {
-    fixture.Start("exec tail -f /dev/null", 1h, 50ms);
+    fixture.Start("exec sleep 1000", 1h, 50ms);
     CHECK(fixture.Failure().message() ==
-          "host discovery script exec tail -f /dev/null: killed, not done "
+          "host discovery script exec sleep 1000: killed, not done "
           "after 0.05 s");
     CHECK(NoneLeft(fixture.mark.text(), 5s));
   }
@@ -295,7 +295,7 @@ TEST_CASE("ScriptDiscovery goes on after a later run had to be killed",
   fixture.Change("echo a");
   fixture.Start(". $DIR/what", 1ms, 100ms);
   fixture.FirstList();
-  fixture.Change("exec tail -f /dev/null");
+  fixture.Change("exec sleep 1000");
   REQUIRE(fixture.Hears(1, 1));
   CHECK(fixture.heard.warnings[0].find("not done after") != std::string::npos);
   fixture.Change("echo b");
@@ -305,7 +305,7 @@ TEST_CASE("ScriptDiscovery goes on after a later run had to be killed",
 TEST_CASE("ScriptDiscovery goes on though children hold the script's stdout",
           "[discovery][process]") {
   Fixture fixture;
-  fixture.StartChanging("tail -f /dev/null & echo a");
+  fixture.StartChanging("sleep 1000 & echo a");
   CHECK(fixture.FirstList() == HostList{{"a", 1}});
   fixture.PumpRuns(3);
   fixture.discovery.reset();
@@ -315,7 +315,7 @@ TEST_CASE("ScriptDiscovery goes on though children hold the script's stdout",
 TEST_CASE("destroying a ScriptDiscovery kills its script and reaps it",
           "[discovery][process]") {
   Fixture fixture;
-  fixture.Start("tail -f /dev/null & tail -f /dev/null");
+  fixture.Start("sleep 1000 & sleep 1000");
   REQUIRE(PumpUntil(
       fixture.loop,
       [&] { return ProcessesWith(fixture.mark.text()).size() == 3; }, kLimit));
@@ -352,8 +352,7 @@ TEST_CASE("ScriptDiscovery may be destroyed by its own handler",
 TEST_CASE("ScriptDiscovery knows the processes of the script that runs",
           "[discovery][process]") {
   Fixture fixture;
-  const ScriptDiscovery& discovery =
-      fixture.Start("tail -f /dev/null & tail -f /dev/null");
+  const ScriptDiscovery& discovery = fixture.Start("sleep 1000 & sleep 1000");
   REQUIRE(PumpUntil(
       fixture.loop,
       [&] { return ProcessesWith(fixture.mark.text()).size() == 3; }, kLimit));

@@ -26,7 +26,7 @@ using testing::Subreaper;
 
 namespace {
 
-constexpr const char* kForever = "exec tail -f /dev/null";
+constexpr const char* kForever = "exec sleep 1000";
 
 // One run, with the loop it needs.
 struct Run {
@@ -60,6 +60,11 @@ struct Run {
   KilledProcesses leftovers{loop};
   std::unique_ptr<ScriptRun> run;
 };
+
+// Without its loop.
+void WaitForExit(const Run& run) {
+  while (ProcessState(run.run->pid()) != 'Z') ::poll(nullptr, 0, 5);
+}
 
 }  // namespace
 
@@ -118,7 +123,7 @@ TEST_CASE("ScriptRun leaves the loop free while a script runs",
 
 TEST_CASE("ScriptRun kills a script and its children when its time is over",
           "[discovery][process]") {
-  Run run("tail -f /dev/null & echo asking >&2; tail -f /dev/null", 100ms);
+  Run run("sleep 1000 & echo asking >&2; sleep 1000", 100ms);
   const ScriptEnd& end = run.Wait();
   CHECK(end.how == ScriptEnding::kTimedOut);
   CHECK(end.errors == "asking\n");
@@ -130,9 +135,8 @@ TEST_CASE("ScriptRun lets a script count that ended while hvdrun was stopped",
           "[discovery][process]") {
   Run run("echo a", 20ms);
   const Instant late = run.loop.Now() + 50ms;
-  while (ProcessState(run.run->pid()) != 'Z' || run.loop.Now() < late) {
-    ::poll(nullptr, 0, 5);
-  }
+  WaitForExit(run);
+  while (run.loop.Now() < late) ::poll(nullptr, 0, 5);
   CHECK(run.Wait().how == ScriptEnding::kExited);
   CHECK(run.end->output == "a\n");
 }
@@ -164,6 +168,13 @@ TEST_CASE("ScriptRun keeps the end of a long stderr and never lets it fill up",
   CHECK(errors.ends_with("chatter\nlast words\n"));
 }
 
+TEST_CASE("ScriptRun reads all that an ended script has left in the pipe",
+          "[discovery][process]") {
+  Run run("head -c 60000 /dev/zero");
+  WaitForExit(run);
+  CHECK(run.Wait().output.size() == 60'000);
+}
+
 TEST_CASE("ScriptRun takes what a script printed before it closed its stdout",
           "[discovery][process]") {
   Run run("echo a; exec >&- 2>&-; exit 0");
@@ -172,7 +183,7 @@ TEST_CASE("ScriptRun takes what a script printed before it closed its stdout",
 
 TEST_CASE("ScriptRun ends with the script though a child holds its stdout open",
           "[discovery][process]") {
-  Run run("tail -f /dev/null & echo a; exit 0", 1h);
+  Run run("sleep 1000 & echo a; exit 0", 1h);
   const ScriptEnd& end = run.Wait();
   CHECK(end.how == ScriptEnding::kExited);
   CHECK(end.output == "a\n");
@@ -194,7 +205,7 @@ TEST_CASE("ScriptRun ends with the script though a child floods its stdout",
 TEST_CASE("ScriptRun reaps what a script has left in its session",
           "[discovery][process]") {
   const Subreaper subreaper;
-  Run run("(tail -f /dev/null & tail -f /dev/null) & tail -f /dev/null & exit");
+  Run run("(sleep 1000 & sleep 1000) & sleep 1000 & exit");
   run.Wait();
   CHECK(run.loop.RunUntil([&] { return run.leftovers.empty(); }, 5s));
   CHECK(NoneLeft(run.mark.text(), 5s));
@@ -204,7 +215,7 @@ TEST_CASE("ScriptRun reaps what a script has left in its session",
 TEST_CASE("ScriptRun reaps the children of a script that it had to kill",
           "[discovery][process]") {
   const Subreaper subreaper;
-  Run run("(tail -f /dev/null & tail -f /dev/null) & tail -f /dev/null", 50ms);
+  Run run("(sleep 1000 & sleep 1000) & sleep 1000", 50ms);
   CHECK(run.Wait().how == ScriptEnding::kTimedOut);
   CHECK(run.loop.RunUntil(
       [&] { return run.run->gone() && run.leftovers.empty(); }, 5s));
@@ -216,7 +227,7 @@ TEST_CASE("destroying a ScriptRun kills and reaps its script and children",
   const Subreaper subreaper;
   {
     // With -m, a process group a job; dash would want a terminal for it.
-    Run run("exec bash -mc 'tail -f /dev/null & tail -f /dev/null'");
+    Run run("exec bash -mc 'sleep 1000 & sleep 1000'");
     REQUIRE(run.Has(3));
     run.run.reset();
     CHECK(ProcessesWith(run.mark.text()).empty());
@@ -231,7 +242,7 @@ TEST_CASE("ScriptRun may be destroyed by its own handler",
   KilledProcesses leftovers(loop);
   std::unique_ptr<ScriptRun> run;
   bool ended = false;
-  const std::string command = GENERATE("echo a", "exec tail -f /dev/null");
+  const std::string command = GENERATE("echo a", "exec sleep 1000");
   auto started = ScriptRun::Start(loop,
                                   {.command = command,
                                    .env = {{"PATH", "/usr/bin:/bin"}},

@@ -89,8 +89,10 @@ int Done(const Call& call) noexcept {
 extern "C" {
 
 int hvd_state_create(hvd_state** state) {
-  return Done(
-      [=] { Given(state, "state") = std::make_unique<hvd_state>().release(); });
+  return Done([=] {
+    hvd_state*& made = Given(state, "state");
+    made = std::make_unique<hvd_state>().release();
+  });
 }
 
 int hvd_state_destroy(hvd_state* state) {
@@ -162,8 +164,8 @@ int hvd_sampler_create(size_t samples, uint64_t seed, int shuffled,
   return Done([=] {
     const hvd::SampleOrder order =
         shuffled != 0 ? hvd::SampleOrder::kShuffled : hvd::SampleOrder::kAsIs;
-    Given(sampler, "sampler") =
-        std::make_unique<hvd_sampler>(samples, seed, order).release();
+    hvd_sampler*& made = Given(sampler, "sampler");
+    made = std::make_unique<hvd_sampler>(samples, seed, order).release();
   });
 }
 

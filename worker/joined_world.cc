@@ -30,17 +30,19 @@ JoinedWorld::JoinedWorld(const WorkerEnv& env, Membership membership)
     : env_(env),
       membership_(std::move(membership)),
       identity_(IdentityOf(membership_)) {
-  // Alone in a static job there is nothing to hear.
-  if (identity_.size == 1 && !env.elastic) return;
+  // A static job has no other world to go to: hvdrun ends it.
+  if (env.elastic) Listen();
+}
+
+void JoinedWorld::Listen() {
   client_.emplace(
-      RendezvousAddress{env.rendezvous_address, env.rendezvous_port},
-      env.job_key, env.worker);
+      RendezvousAddress{env_.rendezvous_address, env_.rendezvous_port},
+      env_.job_key, env_.worker);
   notices_.emplace(*client_, membership_.world.epoch);
 }
 
 Status JoinedWorld::FormRing(const RingListener& listener, Instant deadline) {
-  // A static job has no other world to go to: hvdrun ends it.
-  const int cancel_fd = env_.elastic ? notices_->over_fd() : -1;
+  const int cancel_fd = notices_ ? notices_->over_fd() : -1;
   Result<std::unique_ptr<Communicator>> made =
       MakeCommunicator(membership_, env_.job_key, listener,
                        {.collective_timeout = env_.collective_timeout,
@@ -48,6 +50,7 @@ Status JoinedWorld::FormRing(const RingListener& listener, Instant deadline) {
                         .cancel_fd = cancel_fd});
   if (!made.ok()) return std::move(made).error();
   communicator_ = std::move(made).value();
+  if (!notices_ && identity_.size > 1) Listen();
   if (notices_) notices_->Guard(*communicator_);
   return Done{};
 }

@@ -1,8 +1,8 @@
 // JoinedWorld: one world, from the moment hvdrun handed it out until this
 // worker leaves it: what becomes of it, and the ring of its members.
 //
-// hvdrun is listened to before the ring stands, so that members do not wait for
-// one that dies meanwhile.
+// In an elastic job hvdrun is listened to before the ring stands, so that
+// members do not wait for one that dies meanwhile.
 //
 // One thread at a time; identity() and heard_of_change() from any.
 #pragma once
@@ -42,6 +42,8 @@ class JoinedWorld {
   void LetHvdrunSeeFirst();
 
  private:
+  void Listen();
+
   const WorkerEnv& env_;
   Membership membership_;
   Identity identity_;

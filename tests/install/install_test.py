@@ -65,6 +65,7 @@ def tree(build, scratch, sanitize):
     found = {str(p.relative_to(prefix)) for p in prefix.rglob("*") if not p.is_dir()}
     wanted = {"bin/hvdrun", "libexec/hvdrun/hvdrun-keeper", "lib/libhvd.so",
               "include/hvd/hvd.h", "include/hvd/hvd_c.h", "include/hvd/data_type.h",
+              "include/hvd/elastic.h", "include/hvd/elastic_sampler.h",
               "lib/cmake/hvd/hvdConfig.cmake", "lib/pkgconfig/hvd.pc",
               "share/doc/hvdrun/README.md", "share/doc/hvdrun/examples/hello.c"}
     expect(wanted <= found, f"missing: {sorted(wanted - found)}")

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <future>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collectives/ring_listener.h"
@@ -22,11 +23,14 @@ const WorkerId kA0{"a", 0};
 const WorkerId kA1{"a", 1};
 const WorkerId kA2{"a", 2};
 
-// Elastic, with `slots` workers of which all have begun.
+// An elastic job whose workers have all begun.
 struct Begun {
   Begun(int slots, const std::string& scene,
         const std::string& until = "committed")
-      : job(HVD_ELASTIC_PROBE, OneHost(slots), JobKind::kElastic),
+      : Begun(OneHost(slots), scene, until) {}
+  Begun(std::vector<WorkerId> workers, const std::string& scene,
+        const std::string& until = "committed")
+      : job(HVD_ELASTIC_PROBE, std::move(workers), JobKind::kElastic),
         programs(job.StartAll(scene)) {
     for (auto& program : programs) {
       INFO(program->out() << program->err());
@@ -107,6 +111,28 @@ TEST_CASE("The last survivor goes on alone", "[worker]") {
   t[0].Signal(SIGKILL);
   t.job.Publish({kA1});
   CheckWentOn(t[1], Place(2, 0, 1));
+}
+
+TEST_CASE("Survivors on several hosts go on over TCP", "[worker]") {
+  const WorkerId b0{"b", 0};
+  const WorkerId b1{"b", 1};
+  Begun t({kA0, b0, b1}, "train2");
+  t[1].Signal(SIGKILL);
+  t.job.Notify(1, "rank 1 was killed by SIGKILL");
+  t.job.Publish({kA0, b1});
+  CheckWentOn(t[0], Place(2, 0, 2));
+  CheckWentOn(t[2], Place(2, 1, 2));
+}
+
+TEST_CASE("A survivor gives up when hvdrun is gone", "[worker]") {
+  Begun t(2, "train2");
+  t.job.StopServer();
+  t[0].Signal(SIGKILL);
+  const ProgramResult result = t[1].Wait(kPatient);
+  INFO(result.out << result.err);
+  CHECK(result.status.code == 3);
+  CHECK(Contains(result.out, "exception: hvd: join the next world: "));
+  CHECK(Contains(result.out, "Connection refused"));
 }
 
 TEST_CASE("A worker started again gets the survivors' state", "[worker]") {

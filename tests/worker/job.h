@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -58,6 +59,7 @@ class Job {
              [this](const WorkerId& worker, const std::string& bytes) {
                const std::lock_guard lock(mutex_);
                results_.insert(ToString(worker) + ": " + bytes);
+               results_changed_.notify_all();
              },
          .on_refused = [](const std::string&) {}});
     REQUIRE(server.ok());
@@ -138,9 +140,11 @@ class Job {
     const std::lock_guard lock(mutex_);
     return logs_;
   }
-  std::set<std::string> results() {
-    const std::lock_guard lock(mutex_);
-    return results_;
+  // "a/0: bytes"; a worker may have ended before it is seen here.
+  bool WaitForResult(const std::string& result) {
+    std::unique_lock lock(mutex_);
+    return results_changed_.wait_for(lock, kPatient,
+                                     [&] { return results_.contains(result); });
   }
 
  private:
@@ -154,6 +158,7 @@ class Job {
   std::set<std::pair<WorkerId, Epoch>> ready_;
   std::set<std::string> logs_;
   std::set<std::string> results_;
+  std::condition_variable results_changed_;
   std::thread thread_;
 };
 

@@ -102,9 +102,11 @@ TEST_CASE("Lines and results reach hvdrun", "[worker]") {
   for (auto& program : programs) {
     CHECK(program->Wait(kPatient).status.success());
   }
+  // Each worker's line came before its result.
+  CHECK(job.WaitForResult("a/0: result of rank 0"));
+  CHECK(job.WaitForResult("a/1: result of rank 1"));
   CHECK(job.logs() ==
         std::set<std::string>{"a/0: line of rank 0", "a/1: line of rank 1"});
-  CHECK(job.results().count("a/0: result of rank 0") == 1);
 }
 
 TEST_CASE("A worker ends promptly although hvdrun is gone", "[worker]") {

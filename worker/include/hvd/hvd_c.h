@@ -86,8 +86,10 @@ HVD_C_API int hvd_set_result(const void* bytes, size_t length);
 /* ---- elastic: hvd/elastic.h has the meanings ------------------------------
  */
 
+/* NOLINTBEGIN(modernize-use-using): this is C */
 typedef struct hvd_state hvd_state;
 typedef struct hvd_sampler hvd_sampler;
+/* NOLINTEND(modernize-use-using) */
 
 /* `*state` is the caller's until hvd_state_destroy; what is registered outlives
  * it. */
@@ -101,8 +103,10 @@ HVD_C_API int hvd_register_memory(hvd_state* state, void* data, size_t length);
 /* `save` points *bytes to *length bytes, which stay until it is called again;
  * `load` takes such bytes, from here or from another rank. Both return 0, or
  * something else to fail the call that needed them with HVD_ERR_RUNTIME. */
+/* NOLINTBEGIN(modernize-use-using) */
 typedef int (*hvd_save_fn)(void* user, const void** bytes, size_t* length);
 typedef int (*hvd_load_fn)(void* user, const void* bytes, size_t length);
+/* NOLINTEND(modernize-use-using) */
 HVD_C_API int hvd_register_custom(hvd_state* state, hvd_save_fn save,
                                   hvd_load_fn load, void* user);
 HVD_C_API int hvd_register_sampler(hvd_state* state, hvd_sampler* sampler);

@@ -222,6 +222,7 @@ void V1Door::Publish(const World& world) {
 }
 
 void V1Door::Notify(Epoch epoch, const WorldNotice& notice) {
+  if (notice.lost_rank) worlds_.Spoil(epoch);
   Release(notices_.Notify(epoch, notice));
 }
 

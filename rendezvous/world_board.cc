@@ -15,6 +15,7 @@ std::vector<Release> WorldBoard::Publish(const World& world) {
   }
   HVD_CHECK(ranks_.size() == world_.workers.size());
   complete_ = false;
+  spoiled_ = false;
   endpoints_.clear();
   present_ = 0;
 
@@ -113,7 +114,8 @@ std::optional<WorldOutcome> WorldBoard::AnswerNow(
 }
 
 void WorldBoard::CompleteIfAllPresent(std::vector<Release>& releases) {
-  if (complete_ || world_.workers.empty() || present_ < world_.workers.size()) {
+  if (complete_ || spoiled_ || world_.workers.empty() ||
+      present_ < world_.workers.size()) {
     return;
   }
   for (const WorkerId& worker : world_.workers) {

@@ -61,6 +61,11 @@ class WorldBoard {
   // The request's connection is gone.
   void Leave(Waiter waiter);
   std::vector<Release> Expire(Instant now);
+  // A member of this world is lost: if it is not complete yet it never will be,
+  // though the member's slot may get another process that asks.
+  void Spoil(Epoch epoch) {
+    if (epoch == world_.epoch) spoiled_ = true;
+  }
   std::vector<Release> Dismiss(const WorkerId& worker);
   void Expect(const WorkerId& worker) { dismissed_.erase(worker); }
 
@@ -89,6 +94,7 @@ class WorldBoard {
   std::map<WorkerId, std::size_t> ranks_;  // of world_
   std::vector<Endpoint> endpoints_;
   bool complete_ = false;
+  bool spoiled_ = false;
   std::size_t present_ = 0;  // members of world_ that wait for it
   std::map<WorkerId, Entry> entries_;
   std::unordered_map<Waiter, WorkerId> waiting_;

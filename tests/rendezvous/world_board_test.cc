@@ -297,4 +297,24 @@ TEST_CASE("whatever happens, a world goes out whole or not at all",
   }
 }
 
+TEST_CASE("a world that lost a member is not handed out to its successor",
+          "[rendezvous]") {
+  Board t;
+  t.board.Publish(WorldOf(1, {kA, kB}));
+  t.Ask(kA, 0, 1);
+  t.board.Spoil(Epoch{1});
+  CHECK(t.Ask(kB, 0, 2).releases.empty());  // the slot's next process
+  CHECK(t.board.Publish(WorldOf(2, {kA, kB})) ==
+        Released({{1, WorldOutcome::kComplete}, {2, WorldOutcome::kComplete}}));
+}
+
+TEST_CASE("a loss of an older world leaves the new one alone", "[rendezvous]") {
+  Board t;
+  t.board.Publish(WorldOf(1, {kA, kB}));
+  t.board.Publish(WorldOf(2, {kA}));
+  t.board.Spoil(Epoch{1});
+  CHECK(t.Ask(kA, 0, 1).releases ==
+        std::vector<Release>{{Waiter{1}, WorldOutcome::kComplete}});
+}
+
 }  // namespace hvd

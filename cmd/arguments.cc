@@ -73,6 +73,8 @@ std::optional<FlagUse> FindGlued(const std::string& word) {
   return std::nullopt;
 }
 
+constexpr std::string_view kTwoNumbers = "MIN MAX";
+
 Error NeedsValue(const Flag& flag, const std::string& written) {
   return {ErrorCode::kInvalidArgument, written + " needs a value: " + written +
                                            ' ' + std::string(flag.value)};
@@ -104,7 +106,14 @@ Result<FlagUse> ReadFlag(const std::vector<std::string>& words,
       FindExact(words[at]) != nullptr) {
     return NeedsValue(flag, written);
   }
-  return FlagUse{&flag, words[at++], written};
+  std::string value = words[at++];
+  if (flag.value == kTwoNumbers) {  // horovodrun takes two words
+    if (at == words.size() || StartsWith(words[at], "-")) {
+      return NeedsValue(flag, written);
+    }
+    value += ' ' + words[at++];
+  }
+  return FlagUse{&flag, value, written};
 }
 
 std::optional<bool> ParseSwitch(std::string_view text) {

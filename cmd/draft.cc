@@ -51,6 +51,42 @@ Status SetSeconds(const FlagUse& use, Zero zero, Target& target) {
   return Done{};
 }
 
+template <class Target>
+Status SetCount(const FlagUse& use, int least, Target& target) {
+  const std::optional<int> count = ParseInt(use.value);
+  if (!count || *count < least || *count > kMaxSlots) {
+    return Refuse(use, "must be a whole number from " + std::to_string(least) +
+                           " to " + std::to_string(kMaxSlots));
+  }
+  target = *count;
+  return Done{};
+}
+
+// 0 turns it off.
+Status SetWorkerTimeout(const FlagUse& use, Draft& draft) {
+  Duration limit{0};
+  Status set = SetSeconds(use, Zero::kAllowed, limit);
+  std::optional<Duration>& target = draft.settings.elasticity.worker_timeout;
+  target = limit == Duration{0} ? std::nullopt : std::optional(limit);
+  return set;
+}
+
+// "1 60"
+Status SetCooldown(const FlagUse& use, Draft& draft) {
+  const std::size_t blank = std::min(use.value.find(' '), use.value.size());
+  const auto first = ParseSeconds(use.value.substr(0, blank));
+  const auto longest =
+      ParseSeconds(blank < use.value.size() ? use.value.substr(blank + 1) : "");
+  if (!first.ok() || !longest.ok() || first.value() == Duration{0} ||
+      first.value() > longest.value()) {
+    return Refuse(use,
+                  "must be two times in seconds, MIN above 0 and at most "
+                  "MAX");
+  }
+  draft.settings.elasticity.cooldown = Cooldown{first.value(), longest.value()};
+  return Done{};
+}
+
 template <class Enum>
 struct Word {
   std::string_view text;
@@ -172,6 +208,36 @@ Status ApplyFlag(const FlagUse& use, Draft& draft) {
       return SetWord(use, kRankEnvs, s.rank_env);
     case FlagId::kStdin:
       return SetStdin(use, draft);
+    case FlagId::kMinNp:
+      return SetCount(use, 1, s.elasticity.min_np);
+    case FlagId::kMaxNp:
+      return SetCount(use, 1, s.elasticity.max_np);
+    case FlagId::kScript:
+      return SetText(use, s.elasticity.script);
+    case FlagId::kWatchHosts:
+      return SetText(use, s.elasticity.watched_file);
+    case FlagId::kSlotsPerHost:
+      return SetCount(use, 1, s.elasticity.slots_per_host);
+    case FlagId::kMinHosts:
+      return SetCount(use, 1, s.elasticity.min_hosts);
+    case FlagId::kDiscoveryInterval:
+      return SetSeconds(use, Zero::kAllowed, s.elasticity.discovery_interval);
+    case FlagId::kDiscoveryTimeout:
+      return SetSeconds(use, Zero::kRefused, s.elasticity.discovery_timeout);
+    case FlagId::kElasticTimeout:
+      return SetSeconds(use, Zero::kRefused, s.elasticity.elastic_timeout);
+    case FlagId::kWorkerTimeout:
+      return SetWorkerTimeout(use, draft);
+    case FlagId::kResetLimit:
+      return SetCount(use, 0, s.elasticity.reset_limit);
+    case FlagId::kMaxRestarts:
+      return SetCount(use, 0, s.elasticity.max_restarts);
+    case FlagId::kRestartWindow:
+      return SetSeconds(use, Zero::kRefused, s.elasticity.restart_window);
+    case FlagId::kSlotFailures:
+      return SetCount(use, 1, s.elasticity.slot_failures);
+    case FlagId::kCooldownRange:
+      return SetCooldown(use, draft);
     case FlagId::kStartTimeout:
       return SetSeconds(use, Zero::kRefused, s.start_timeout);
     case FlagId::kTimeout:

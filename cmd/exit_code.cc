@@ -19,12 +19,8 @@ constexpr ExitRule kRules[] = {
 };
 
 int CodeOfFailedWorker(const Outcome& outcome) {
-  for (const WorkerEnd& worker : outcome.workers) {
-    if (worker.rank == outcome.first_failed_rank && worker.status) {
-      return worker.status->ToShell();
-    }
-  }
-  return kExitOwnFault;
+  const std::optional<WorkerEnd>& failed = outcome.first_failed;
+  return failed && failed->status ? failed->status->ToShell() : kExitOwnFault;
 }
 
 std::string Line(int code, const std::string& why) {

@@ -17,6 +17,21 @@ enum class FlagId {
   kEnv,
   kRankEnv,
   kStdin,
+  kMinNp,
+  kMaxNp,
+  kScript,
+  kWatchHosts,
+  kSlotsPerHost,
+  kMinHosts,
+  kDiscoveryInterval,
+  kDiscoveryTimeout,
+  kElasticTimeout,
+  kWorkerTimeout,
+  kResetLimit,
+  kMaxRestarts,
+  kRestartWindow,
+  kSlotFailures,
+  kCooldownRange,
   kStartTimeout,
   kTimeout,
   kCollectiveTimeout,
@@ -37,16 +52,16 @@ enum class FlagId {
   kHelp,
 };
 
-enum class FlagGroup { kJob, kTime, kReporting, kInstead };
+enum class FlagGroup { kJob, kElastic, kTime, kReporting, kInstead };
 
 struct Flag {
   FlagId id;
   FlagGroup group;
   std::string_view name;                    // "--hosts"
   std::array<std::string_view, 2> aliases;  // "-H"; empty: none
-  std::string_view value;                   // "LIST"; empty: takes none
-  bool horovodrun;        // horovodrun has it too, with the same meaning
-  std::string_view help;  // one sentence, wrapped where it is printed
+  std::string_view value;  // "LIST", "MIN MAX"; empty: takes none
+  bool horovodrun;         // horovodrun has it too, with the same meaning
+  std::string_view help;   // one sentence, wrapped where it is printed
 };
 
 std::span<const Flag> AllFlags();

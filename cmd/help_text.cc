@@ -21,6 +21,7 @@ after it are passed on as they are.
 
   hvdrun -np 4 ./train --epochs 3
   hvdrun -np 4 -H localhost:2,127.0.0.2:2 python train.py
+  hvdrun -np 4 --min-np 2 --host-discovery-script ./hosts.sh ./train
 )";
 
 constexpr std::string_view kOutro = R"(
@@ -99,6 +100,7 @@ void AddExitCodes(std::string& out) {
 std::string HelpText() {
   std::string out(kIntro);
   AddGroup(out, FlagGroup::kJob, "Workers and hosts");
+  AddGroup(out, FlagGroup::kElastic, "Workers and hosts that come and go");
   AddGroup(out, FlagGroup::kTime, "Limits, in seconds (0.5 is fine)");
   AddGroup(out, FlagGroup::kReporting, "Output");
   AddGroup(out, FlagGroup::kInstead, "Instead of running anything");

@@ -32,15 +32,39 @@ JobEnv MakeJobEnv(const Settings& settings,
   env.job_id = secrets.id;
   env.job_key_hex = secrets.key_hex;
   env.rendezvous_address = "127.0.0.1";  // all hosts are this machine
-  env.master_address = hosts.front().address;
+  if (!hosts.empty()) env.master_address = hosts.front().address;
   for (const HostAddress& host : hosts) {
     env.ring_addresses[host.host] = host.address;
   }
   env.collective_timeout = settings.collective_timeout;
   env.start_timeout = settings.start_timeout;
   env.rank_env = settings.rank_env;
+  env.elastic = settings.elastic;
   if (settings.log_level) env.log_level = LogLevelName(*settings.log_level);
   return env;
+}
+
+DriverOptions MakeDriverOptions(const Settings& settings) {
+  DriverOptions options;
+  options.workers = settings.np;
+  options.start_timeout = settings.start_timeout;
+  options.job_timeout = settings.timeout;
+  options.stop_grace = settings.stop_grace;
+  if (!settings.elastic) return options;
+  const ElasticSettings& elastic = settings.elasticity;
+  options.elastic = true;
+  options.min_workers = *elastic.min_np;
+  options.max_workers = elastic.max_np;
+  options.min_hosts = elastic.min_hosts;
+  options.hosts_may_change = elastic.discovers();
+  options.elastic_timeout = elastic.elastic_timeout;
+  options.worker_timeout = elastic.worker_timeout;
+  options.reset_limit = elastic.reset_limit;
+  options.max_restarts = elastic.max_restarts;
+  options.ledger = {.slot_failures = elastic.slot_failures,
+                    .cooldown = elastic.cooldown,
+                    .window = elastic.restart_window};
+  return options;
 }
 
 }  // namespace
@@ -50,10 +74,7 @@ JobPlan MakeJobPlan(const Settings& settings, const EnvList& own_env,
                     const std::vector<HostAddress>& hosts,
                     const JobSecrets& secrets,
                     std::vector<std::string>& notes) {
-  return {.driver = {.workers = settings.np,
-                     .start_timeout = settings.start_timeout,
-                     .job_timeout = settings.timeout,
-                     .stop_grace = settings.stop_grace},
+  return {.driver = MakeDriverOptions(settings),
           .command = settings.command,
           .user_env = UserEnvironment(settings, own_env, notes),
           .cwd = cwd,
@@ -64,8 +85,9 @@ JobPlan MakeJobPlan(const Settings& settings, const EnvList& own_env,
 }
 
 World FirstWorld(const Settings& settings) {
-  auto workers = AssignSlots(settings.hosts, settings.np);
-  return {Epoch{1}, workers.value_or(std::vector<WorkerId>{})};
+  auto workers = AssignSlots(settings.hosts, settings.np,
+                             [](const WorkerId&) { return true; });
+  return {Epoch{1}, std::move(workers)};
 }
 
 EnvList WorkerEnvironment(const JobPlan& plan, const World& world, int rank) {

@@ -19,10 +19,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const WorkerEnd* FirstFailed(const Outcome& outcome) {
-  for (const WorkerEnd& worker : outcome.workers) {
-    if (worker.rank == outcome.first_failed_rank) return &worker;
-  }
-  return nullptr;
+  return outcome.first_failed ? &*outcome.first_failed : nullptr;
+}
+
+bool IsFirstFailed(const Outcome& outcome, const WorkerEnd& worker) {
+  return outcome.first_failed && outcome.first_failed->launch == worker.launch;
 }
 
 // "rank 2 on a (pid 4711)"
@@ -85,7 +86,7 @@ std::string VictimsText(const Outcome& outcome) {
   std::vector<std::string> order;
   std::map<std::string, std::vector<int>> ranks;
   for (const WorkerEnd& worker : outcome.workers) {
-    if (worker.rank == outcome.first_failed_rank) continue;
+    if (IsFirstFailed(outcome, worker)) continue;
     const std::string how = VictimText(worker);
     if (ranks[how].empty()) order.push_back(how);
     ranks[how].push_back(worker.rank);
@@ -144,12 +145,22 @@ Json FirstFailureJson(const JobReport& report) {
   return json;
 }
 
+Json ResetJson(const Reset& reset) {
+  return {{"epoch", static_cast<std::uint64_t>(reset.epoch)},
+          {"why", reset.why},
+          {"size_before", reset.size_before},
+          {"size_after", reset.size_after},
+          {"seen_ms", reset.at.count()},
+          {"published_ms", reset.published.count()},
+          {"formed_ms", Milliseconds(reset.formed)}};
+}
+
 Json RanksJson(const Outcome& outcome, bool victims) {
   Json ranks = Json::array();
   for (const WorkerEnd& worker : outcome.workers) {
     const bool succeeded =
         worker.status && worker.status->success() && !worker.told_to_stop;
-    if (worker.rank != outcome.first_failed_rank && succeeded != victims) {
+    if (!IsFirstFailed(outcome, worker) && succeeded != victims) {
       ranks.push_back(worker.rank);
     }
   }
@@ -165,7 +176,7 @@ std::vector<std::string> ReportLines(const JobReport& report) {
     lines.push_back(ErrorLine(outcome));
     const std::string hint = Hint(outcome);
     if (!hint.empty()) lines.push_back("hint: " + hint);
-    if (outcome.first_failed_rank) {
+    if (outcome.first_failed) {
       AppendStderr(report.first_failure_stderr, lines);
       if (!report.first_failure_log.empty()) {
         lines.push_back("all of its stderr: " +
@@ -197,7 +208,12 @@ std::string ReportJson(const JobReport& report) {
                  {"all_joined", Milliseconds(t.all_joined)},
                  {"stopping", Milliseconds(t.stopping)},
                  {"ended", t.ended.count()}}},
+               {"failures", outcome.failures},
+               {"resets", Json::array()},
                {"workers", Json::array()}};
+  for (const Reset& reset : outcome.resets) {
+    json["resets"].push_back(ResetJson(reset));
+  }
   for (const WorkerEnd& worker : outcome.workers) {
     json["workers"].push_back(WorkerJson(worker));
   }

@@ -79,9 +79,15 @@ JobEnd JobRun::Run(WorkerLauncher& launcher, RendezvousServer& server,
                    HostDiscovery& discovery) {
   launcher_ = &launcher;
   server_ = &server;
-  discovery.Start({.on_hosts = [this](HostList hosts) {
-    Feed(HostsDiscovered{std::move(hosts)});
-  }});
+  discovery.Start(
+      {.on_hosts =
+           [this](HostList hosts) { Feed(HostsDiscovered{std::move(hosts)}); },
+       .on_failed =
+           [this](Error error) { Feed(DiscoveryFailed{std::move(error)}); },
+       .on_warning =
+           [this](const std::string& line) {
+             output_.PrintLine("hvdrun: warning: " + line);
+           }});
   ArmDeadline();
   loop_.Run();
   launcher_ = nullptr;
@@ -131,10 +137,19 @@ void JobRun::ArmDeadline() {
 void JobRun::Perform(const PublishWorld& action) {
   world_ = action.world;
   server_->Publish(world_);
+  int rank = 0;
+  for (const WorkerId& worker : world_.workers) {
+    const auto launch = newest_.find(worker);
+    if (launch != newest_.end()) {
+      output_.Relabel(launch->second, rank, world_.epoch);
+    }
+    ++rank;
+  }
 }
 
 void JobRun::Perform(const StartWorker& action) {
   live_.emplace(action.launch, action.rank);
+  newest_[action.worker] = action.launch;
   Result<WorkerCommand> command = MakeCommand(action);
   if (command.ok()) {
     launcher_->Launch(action.launch, std::move(command).value());
@@ -148,19 +163,28 @@ void JobRun::Perform(const StartWorker& action) {
 }
 
 Result<WorkerCommand> JobRun::MakeCommand(const StartWorker& action) {
-  Result<UniqueFd> stdin_fd =
-      plan_.stdin_rank == action.rank ? stdin_relay_.Attach() : OpenDevNull();
+  // A newcomer's environment shows it behind the world that there is; its place
+  // is told when it asks. It gets no stdin, which is somebody else's by then.
+  World world = world_;
+  const bool member = RankOf(action.worker) == action.rank;
+  if (!member) world.workers.push_back(action.worker);
+  const int rank =
+      member ? action.rank : static_cast<int>(world.workers.size()) - 1;
+  Result<UniqueFd> stdin_fd = member && plan_.stdin_rank == rank
+                                  ? stdin_relay_.Attach()
+                                  : OpenDevNull();
   if (!stdin_fd.ok()) return std::move(stdin_fd).error();
   Result<OutputPipe> out = MakeOutputPipe();
   if (!out.ok()) return std::move(out).error();
   Result<OutputPipe> err = MakeOutputPipe();
   if (!err.ok()) return std::move(err).error();
-  output_.AddWorker(action.launch, action.rank, world_.epoch,
-                    std::move(out.value().read_end),
+  output_.AddWorker(action.launch, FileNumberOf(action.worker, rank),
+                    world_.epoch, std::move(out.value().read_end),
                     std::move(err.value().read_end));
+  output_.Relabel(action.launch, rank, world_.epoch);
   return WorkerCommand{
       .argv = plan_.command,
-      .env = WorkerEnvironment(plan_, world_, action.rank),
+      .env = WorkerEnvironment(plan_, world, rank),
       .cwd = plan_.cwd,
       .stdin_fd = std::move(stdin_fd).value(),
       .stdout_fd = std::move(out.value().write_end),
@@ -184,11 +208,8 @@ void JobRun::Perform(const Say& action) {
 
 void JobRun::Perform(const EndJob& action) {
   end_ = JobEnd{action.outcome, result_, ""};
-  const auto failed = action.outcome.first_failed_rank;
-  if (failed) {
-    const auto& worker =
-        action.outcome.workers[static_cast<std::size_t>(*failed)];
-    end_->first_failure_stderr = JoinLines(output_.LastStderr(worker.launch));
+  if (const auto& failed = action.outcome.first_failed) {
+    end_->first_failure_stderr = JoinLines(output_.LastStderr(failed->launch));
   }
   launcher_->StopLeftovers(leftover_grace_, [this] { loop_.Stop(); });
 }
@@ -203,6 +224,18 @@ void JobRun::StopLikeAShellJob() {
   SignalAll(SIGSTOP);
   // After what is queued for the launcher has been sent.
   loop_.Post([] { ::raise(SIGSTOP); });
+}
+
+int JobRun::FileNumberOf(const WorkerId& worker, int rank) {
+  const auto known = file_numbers_.find(worker);
+  if (known != file_numbers_.end()) return known->second;
+  const auto taken = [&](int number) {
+    return std::any_of(
+        file_numbers_.begin(), file_numbers_.end(),
+        [&](const auto& entry) { return entry.second == number; });
+  };
+  while (taken(rank)) ++rank;
+  return file_numbers_[worker] = rank;
 }
 
 std::optional<int> JobRun::RankOf(const WorkerId& worker) const {

@@ -63,6 +63,7 @@ class JobRun {
   void SignalAll(int signo);
   void StopLikeAShellJob();
   std::optional<int> RankOf(const WorkerId& worker) const;
+  int FileNumberOf(const WorkerId& worker, int rank);
 
   EventLoop& loop_;
   const JobPlan& plan_;
@@ -75,7 +76,10 @@ class JobRun {
   std::unique_ptr<Timer> deadline_;
   StdinRelay stdin_relay_;
   World world_;
-  std::map<LaunchId, int> live_;  // started or starting -> rank
+  std::map<LaunchId, int> live_;         // started or starting -> first rank
+  std::map<WorkerId, LaunchId> newest_;  // of each slot
+  // The N of each slot's rank.N: all lives of a slot write to one directory.
+  std::map<WorkerId, int> file_numbers_;
   std::optional<JobEnd> end_;
   std::optional<std::string> result_;
   Duration leftover_grace_;  // the plan's; none once the user is impatient

@@ -11,8 +11,6 @@
 namespace hvd {
 namespace {
 
-constexpr int kDefaultSlots = 1;  // of a host without a count
-
 Error Invalid(std::string message) {
   return {ErrorCode::kInvalidArgument, std::move(message)};
 }
@@ -65,7 +63,8 @@ Status CheckHostFlags(const std::optional<FlagUse>& hosts,
 
 Result<HostList> ReadHosts(const Draft& draft, const ReadFile& read_file) {
   if (draft.hosts) {
-    Result<HostList> hosts = ParseHostList(draft.hosts->value, kDefaultSlots);
+    Result<HostList> hosts = ParseHostList(
+        draft.hosts->value, draft.settings.elasticity.slots_per_host);
     if (!hosts.ok()) {
       return std::move(hosts).error().Wrap(draft.hosts->written);
     }
@@ -78,7 +77,8 @@ Result<HostList> ReadHosts(const Draft& draft, const ReadFile& read_file) {
     return Invalid(draft.hostfile->written + ": " + text.error().message());
   }
   Result<HostList> hosts =
-      ParseHostfile(text.value(), "hostfile " + path, kDefaultSlots);
+      ParseHostfile(text.value(), "hostfile " + path,
+                    draft.settings.elasticity.slots_per_host);
   if (hosts.ok() && hosts.value().empty()) {
     return Invalid("hostfile " + path + " names no host");
   }
@@ -106,7 +106,29 @@ void RunHere(int workers, const Draft& draft, Settings& settings) {
                      " on this machine";
   if (draft.hosts) note += ", " + draft.hosts->written + " has no effect";
   if (draft.hostfile) note += ", " + draft.hostfile->written + " has no effect";
+  ElasticSettings& elastic = settings.elasticity;
+  if (elastic.discovers()) note += ", no host is discovered";
+  elastic.script.clear();
+  elastic.watched_file.clear();
   settings.notes.push_back(std::move(note));
+}
+
+// One place only says which hosts there are.
+Status CheckSources(const Draft& draft, const Settings& settings) {
+  const ElasticSettings& elastic = settings.elasticity;
+  if (!elastic.script.empty() && !elastic.watched_file.empty()) {
+    return Invalid(
+        "--host-discovery-script and --watch-hosts exclude each "
+        "other");
+  }
+  const std::string asked =
+      elastic.script.empty() ? "--watch-hosts" : "--host-discovery-script";
+  const std::optional<FlagUse>& given =
+      draft.hosts ? draft.hosts : draft.hostfile;
+  if (given) {
+    return Invalid(given->written + " and " + asked + " exclude each other");
+  }
+  return Done{};
 }
 
 Status PlaceWorkers(const Draft& draft, const ReadFile& read_file,
@@ -114,6 +136,10 @@ Status PlaceWorkers(const Draft& draft, const ReadFile& read_file,
   if (draft.np && *draft.np < 0) {
     RunHere(-*draft.np, draft, settings);
     return Done{};
+  }
+  if (settings.elasticity.discovers()) {
+    if (draft.np) settings.np = *draft.np;
+    return CheckSources(draft, settings);
   }
   if (!draft.hosts && !draft.hostfile) {
     if (!draft.np) {
@@ -133,6 +159,29 @@ Status PlaceWorkers(const Draft& draft, const ReadFile& read_file,
     return TooFewSlots(draft, hosts.value());
   settings.np = draft.np.value_or(slots);
   settings.hosts = std::move(hosts).value();
+  return Done{};
+}
+
+// -np is what the job starts with, so it lies between the other two.
+Status CheckElastic(const Draft& draft, Settings& settings) {
+  ElasticSettings& elastic = settings.elasticity;
+  settings.elastic = elastic.min_np || elastic.max_np || elastic.discovers();
+  if (!settings.elastic) return Done{};
+  if (settings.np == 0) settings.np = elastic.min_np.value_or(0);
+  if (settings.np == 0) {
+    return Invalid("-np is missing: how many workers shall it start with?")
+        .WithHint("hvdrun -np 2 --host-discovery-script ./hosts.sh ./train");
+  }
+  if (!elastic.min_np) elastic.min_np = settings.np;
+  const std::string np = draft.np_written + ' ' + std::to_string(settings.np);
+  if (*elastic.min_np > settings.np) {
+    return Invalid("--min-np " + std::to_string(*elastic.min_np) +
+                   " is more than " + np);
+  }
+  if (elastic.max_np && *elastic.max_np < settings.np) {
+    return Invalid("--max-np " + std::to_string(*elastic.max_np) +
+                   " is less than " + np);
+  }
   return Done{};
 }
 
@@ -211,6 +260,8 @@ Result<Settings> ParseSettings(const std::vector<std::string>& words,
   Status status = CheckCommand(arguments.value(), draft.value());
   if (!status.ok()) return std::move(status).error();
   status = PlaceWorkers(draft.value(), read_file, settings);
+  if (!status.ok()) return std::move(status).error();
+  status = CheckElastic(draft.value(), settings);
   if (!status.ok()) return std::move(status).error();
   status = CheckTogether(settings);
   if (!status.ok()) return std::move(status).error();

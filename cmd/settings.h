@@ -14,6 +14,7 @@
 #include "base/process.h"
 #include "base/result.h"
 #include "discovery/hosts.h"
+#include "driver/slot_ledger.h"
 #include "launcher/output_mode.h"
 #include "rendezvous/worker_env.h"
 
@@ -30,12 +31,36 @@ struct EnvRequest {
   bool operator==(const EnvRequest&) const = default;
 };
 
+// Of a job whose workers and hosts come and go.
+struct ElasticSettings {
+  std::optional<int> min_np;  // always set in an elastic job
+  std::optional<int> max_np;
+  std::string script;        // --host-discovery-script; empty: none
+  std::string watched_file;  // --watch-hosts; empty: none
+  int slots_per_host = 1;
+  int min_hosts = 1;
+  Duration discovery_interval{1'000};
+  Duration discovery_timeout{30'000};
+  Duration elastic_timeout{600'000};
+  std::optional<Duration> worker_timeout = Duration{30'000};
+  std::optional<int> reset_limit;
+  std::optional<int> max_restarts;
+  Duration restart_window{3'600'000};
+  int slot_failures = 3;
+  std::optional<Cooldown> cooldown;
+
+  // Hosts are asked for again and again, instead of given once.
+  bool discovers() const { return !script.empty() || !watched_file.empty(); }
+};
+
 struct Settings {
   RunMode mode = RunMode::kRun;
   std::vector<std::string> command;  // the user's own words, untouched
 
   int np = 0;      // workers to start; never more than the hosts have slots
-  HostList hosts;  // never empty in kRun and kDryRun
+  HostList hosts;  // empty where they are discovered
+  bool elastic = false;
+  ElasticSettings elasticity;
 
   Duration start_timeout{30'000};        // Horovod: 30 s
   std::optional<Duration> timeout;       // of the whole job

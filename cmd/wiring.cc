@@ -32,6 +32,9 @@
 #include "cmd/standard_streams.h"
 #include "discovery/fixed_discovery.h"
 #include "discovery/local_host.h"
+#include "discovery/local_hosts_only.h"
+#include "discovery/script_discovery.h"
+#include "discovery/watched_file.h"
 #include "launcher/local_launcher.h"
 #include "launcher/output_files.h"
 #include "launcher/output_mux.h"
@@ -65,6 +68,7 @@ Result<std::vector<HostAddress>> LookUpLocalHosts(EventLoop& loop,
                                                   const SignalRouter& router) {
   std::vector<std::string> names;
   for (const HostSlots& host : settings.hosts) names.push_back(host.host);
+  if (names.empty()) return std::vector<HostAddress>{};  // still to be found
   std::optional<Result<std::vector<HostAddress>>> found;
   const auto lookup =
       LookUpHosts(loop, names, std::min(settings.start_timeout, kLookupLimit),
@@ -171,8 +175,9 @@ class Hvdrun {
                      const OutcomeFiles& files) {
     Result<std::string> keeper = KeeperPath();
     if (!keeper.ok()) return std::move(keeper).error();
+    const int most = settings_.elasticity.max_np.value_or(settings_.np);
     Result<rlimit> user_limit = RaiseDescriptorLimit(
-        DescriptorsFor(settings_.np, !settings_.output_dir.empty()));
+        DescriptorsFor(most, !settings_.output_dir.empty()));
     if (!user_limit.ok()) return std::move(user_limit).error();
     Result<HeldPort> master = HeldPort::Bind(plan.env.master_address);
     if (!master.ok()) return std::move(master).error();
@@ -201,14 +206,45 @@ class Hvdrun {
         {.keeper_path = keeper.value(),
          .lifeline_grace = settings_.stop_grace,
          .worker_nofile =
-             FdLimit{user_limit.value().rlim_cur, user_limit.value().rlim_max}},
+             FdLimit{user_limit.value().rlim_cur, user_limit.value().rlim_max},
+         .spare = [this](pid_t pid) { return script_ && script_->Runs(pid); }},
         run.launcher_handlers());
     if (!launcher.ok()) return std::move(launcher).error();
-    FixedDiscovery discovery(loop_, settings_.hosts);
+    const std::unique_ptr<HostDiscovery> discovery = MakeDiscovery(plan.env);
 
     router_.handle = [&](int signo) { run.OnSignal(signo); };
-    const JobEnd end = run.Run(*launcher.value(), *server.value(), discovery);
+    const JobEnd end = run.Run(*launcher.value(), *server.value(), *discovery);
+    script_ = nullptr;
     return Finish(end, files, *output.value());
+  }
+
+  // `env` gets the addresses of the hosts that are discovered.
+  std::unique_ptr<HostDiscovery> MakeDiscovery(JobEnv& env) {
+    const ElasticSettings& elastic = settings_.elasticity;
+    std::unique_ptr<HostDiscovery> source;
+    if (!elastic.script.empty()) {
+      auto script = std::make_unique<ScriptDiscovery>(
+          loop_,
+          ScriptDiscovery::Options{.command = elastic.script,
+                                   .env = env_,
+                                   .slots_per_host = elastic.slots_per_host,
+                                   .interval = elastic.discovery_interval,
+                                   .timeout = elastic.discovery_timeout});
+      script_ = script.get();
+      source = std::move(script);
+    } else if (!elastic.watched_file.empty()) {
+      source = std::make_unique<WatchedFile>(
+          loop_,
+          WatchedFile::Options{.path = elastic.watched_file,
+                               .slots_per_host = elastic.slots_per_host});
+    } else {
+      return std::make_unique<FixedDiscovery>(loop_, settings_.hosts);
+    }
+    return std::make_unique<LocalHostsOnly>(
+        loop_, std::move(source), kLookupLimit,
+        [&env](const HostAddress& host) {
+          env.ring_addresses[host.host] = host.address;
+        });
   }
 
   int Finish(const JobEnd& end, const OutcomeFiles& files, OutputMux& output) {
@@ -230,10 +266,10 @@ class Hvdrun {
   }
 
   std::string FirstFailureLog(const JobEnd& end) const {
-    const std::optional<int> rank = end.outcome.first_failed_rank;
-    if (settings_.output_dir.empty() || !rank) return "";
-    return settings_.output_dir + "/rank." + PaddedRank(*rank, settings_.np) +
-           "/stderr";
+    const std::optional<WorkerEnd>& failed = end.outcome.first_failed;
+    if (settings_.output_dir.empty() || !failed) return "";
+    return settings_.output_dir + "/rank." +
+           PaddedRank(failed->rank, settings_.np) + "/stderr";
   }
 
   static void WriteFiles(const OutcomeFiles& files, const JobEnd& end,
@@ -255,6 +291,7 @@ class Hvdrun {
   const EnvList& env_;
   EventLoop loop_;
   SignalRouter router_;
+  const ScriptDiscovery* script_ = nullptr;  // while the job runs
   SignalSource signals_;
 };
 

@@ -8,41 +8,13 @@
 #include "base/check.h"
 #include "base/seconds.h"
 #include "driver/slot_assignment.h"
+#include "driver/texts.h"
 
 namespace hvd {
 namespace {
 
-using namespace std::chrono_literals;
-
-// A wait that lasts this long is explained, and again from time to time.
-constexpr Duration kFirstNote{5'000};
-constexpr Duration kNoteEvery{10'000};
-// While anything is waited for we are called at least this often ...
-constexpr Duration kHeartbeat{1'000};
-// ... so a gap this much longer means that the program did not run.
-constexpr Duration kAsleep{2'000};
 // GNU timeout and some shells deliver one Ctrl-C twice, microseconds apart.
 constexpr Duration kSameInterrupt{100};
-// How long after its SIGKILL a worker's end may take to be seen before we leave
-// without it. Longer than the launcher's own patience, which speaks first.
-constexpr Duration kGiveUpAfterKill{10'000};
-
-std::string CountText(int count, const std::string& noun) {
-  return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
-}
-
-std::string HostsText(const HostList& hosts) {
-  std::string text;
-  for (const HostSlots& host : hosts) {
-    text += (text.empty() ? "" : " ") + ToString(host);
-  }
-  return text.empty() ? "no host" : text;
-}
-
-std::string EndText(const ExitStatus& status) {
-  return status.signal != 0 ? "was killed by " + SignalName(status.signal)
-                            : "exited with code " + std::to_string(status.code);
-}
 
 Verdict VerdictOfStartFailure(ErrorCode code) {
   switch (code) {
@@ -59,18 +31,21 @@ Verdict VerdictOfStartFailure(ErrorCode code) {
   return Verdict::kLauncherFailed;
 }
 
-bool EndedWithoutJoining(const WorkerEnd& worker) {
-  return !worker.joined_at && WorkerRegistry::HasEnded(worker);
+bool HasEnded(const Worker& worker) { return worker.HasEnded(); }
+bool IsRunning(const Worker& worker) { return worker.IsRunning(); }
+bool HasJoined(const Worker& worker) {
+  return worker.end.joined_at.has_value();
 }
-
-bool NotJoined(const WorkerEnd& worker) { return !worker.joined_at; }
+bool EndedWithoutJoining(const Worker& worker) {
+  return !HasJoined(worker) && HasEnded(worker);
+}
 
 }  // namespace
 
 ElasticDriver::ElasticDriver(const DriverOptions& options, Instant now)
-    : options_(options), born_(now), now_(now) {
+    : options_(options), ledger_(options.ledger), born_(now), now_(now) {
   if (options_.job_timeout) job_deadline_ = now + *options_.job_timeout;
-  BeginWait(options_.start_timeout);
+  BeginWait(Wait::kSlots, options_.start_timeout);
 }
 
 std::vector<Action> ElasticDriver::On(const Event& event, Instant now) {
@@ -79,87 +54,142 @@ std::vector<Action> ElasticDriver::On(const Event& event, Instant now) {
   now_ = now;
   std::visit([this](const auto& e) { Apply(e); }, event);
   CheckDeadlines();
+  Reconcile();
   SayIfWaitingLong();
   return std::exchange(actions_, {});
 }
 
-std::optional<Instant> ElasticDriver::NextDeadline() const {
-  if (state_ == State::kEnded) return std::nullopt;
-  std::optional<Instant> earliest;
-  for (const auto& deadline : {job_deadline_, wait_deadline_, next_note_}) {
-    if (deadline && (!earliest || *deadline < *earliest)) earliest = deadline;
-  }
-  if (!earliest) return std::nullopt;
-  return std::min(*earliest, now_ + kHeartbeat);
-}
-
 void ElasticDriver::Apply(const HostsDiscovered& event) {
-  hosts_ = event.hosts;
+  HostList before = std::exchange(hosts_, {});
+  for (const HostSlots& host : event.hosts) {
+    const auto is_it = [&](const HostSlots& h) { return h.host == host.host; };
+    if (std::none_of(before.begin(), before.end(), is_it)) {
+      ledger_.Forgive(host.host);
+    }
+    if (std::find(host_order_.begin(), host_order_.end(), host.host) ==
+        host_order_.end()) {
+      host_order_.push_back(host.host);
+    }
+  }
+  hosts_ = InFirstListedOrder(event.hosts, host_order_);
+  listed_.clear();
+  for (const HostSlots& host : hosts_) listed_[host.host] = host.slots;
   if (state_ == State::kWaitingForSlots) StartWorldIfSlots();
 }
 
-void ElasticDriver::Apply(const WorkerStarted& event) {
-  WorkerEnd* worker = registry_.Find(event.launch);
-  if (worker == nullptr || worker->pid) return;
-  worker->pid = event.pid;
-  worker->started_at = SinceBirth();
-  if (registry_.AllStarted()) timeline_.all_started = SinceBirth();
-  if (state_ == State::kStopping) StopOne(*worker);
-}
-
-void ElasticDriver::Apply(const WorkerStartFailed& event) {
-  WorkerEnd* worker = registry_.Find(event.launch);
-  if (worker == nullptr || WorkerRegistry::HasEnded(*worker)) return;
-  worker->start_error = event.error;
-  worker->ended_at = SinceBirth();
-  // Usually true of every rank alike: the first to fail speaks for all.
-  BeginStop({VerdictOfStartFailure(event.error.code()), 0,
-             event.error.message(), event.error.hint(), worker->rank},
+void ElasticDriver::Apply(const DiscoveryFailed& event) {
+  BeginStop({Verdict::kLauncherFailed, 0, event.error.message(),
+             event.error.hint(), std::nullopt},
             SIGTERM);
 }
 
+void ElasticDriver::Apply(const WorkerStarted& event) {
+  Worker* worker = registry_.Find(event.launch);
+  if (worker == nullptr || worker->end.pid) return;
+  worker->end.pid = event.pid;
+  worker->end.started_at = SinceBirth();
+  const bool all = registry_.AllMembers(
+      [](const Worker& member) { return member.end.pid.has_value(); });
+  if (all && !timeline_.all_started) timeline_.all_started = SinceBirth();
+  if (state_ == State::kStopping || state_ == State::kRestarting) {
+    StopOne(*worker, stop_signal_);
+  }
+}
+
+void ElasticDriver::Apply(const WorkerStartFailed& event) {
+  Worker* worker = registry_.Find(event.launch);
+  if (worker == nullptr || worker->HasEnded()) return;
+  worker->end.start_error = event.error;
+  worker->end.ended_at = SinceBirth();
+  const Verdict verdict = VerdictOfStartFailure(event.error.code());
+  if (state_ == State::kRestarting && verdict == Verdict::kLauncherFailed) {
+    return ContinueRestart();  // it would have been stopped
+  }
+  if (options_.elastic && verdict == Verdict::kLauncherFailed &&
+      state_ == State::kRunning) {
+    OnFailure(*worker, "could not be started: " + event.error.message());
+    return;
+  }
+  // Usually true of every rank alike: the first to fail speaks for all.
+  BeginStop(
+      {verdict, 0, event.error.message(), event.error.hint(), worker->end},
+      SIGTERM);
+}
+
 void ElasticDriver::Apply(const WorkerReady& event) {
-  WorkerEnd* worker = registry_.Find(event.worker);
+  Worker* worker = registry_.FindLive(event.worker);
+  if (worker == nullptr || event.after > epoch_) return;
+  anyone_spoke_ = true;
+  const bool first = !registry_.AnyMember(HasJoined);
+  if (!worker->end.joined_at) worker->end.joined_at = SinceBirth();
+  if (options_.elastic) return OnAsked(*worker, event.after);
   // A static job has one world: whoever asks for a newer one waits in vain,
   // and the loss that made it ask is ending the job already.
-  if (worker == nullptr || event.after != Epoch{} || worker->joined_at) return;
-  const bool first = !registry_.AnyJoined();
-  worker->joined_at = SinceBirth();
-  if (state_ != State::kRunning) return;
-  if (first) BeginWait(options_.start_timeout);
-  CheckJoins();
+  if (event.after != Epoch{} || state_ != State::kRunning) return;
+  if (first) BeginWait(Wait::kMembers, options_.start_timeout);
+  CheckStaticJoins();
+}
+
+// In a static job the silence shows in the others' collectives, which end it.
+void ElasticDriver::Apply(const WorkerSilent& event) {
+  Worker* worker = registry_.FindLive(event.worker);
+  if (worker == nullptr || !options_.elastic || !options_.worker_timeout ||
+      state_ != State::kRunning || !worker->IsSeated()) {
+    return;
+  }
+  Condemn(*worker, "has not been heard of for " +
+                       SecondsText(*options_.worker_timeout) +
+                       " (--worker-timeout)");
 }
 
 void ElasticDriver::Apply(const WorkerExited& event) {
-  WorkerEnd* worker = registry_.Find(event.launch);
-  if (worker == nullptr || WorkerRegistry::HasEnded(*worker)) return;
-  worker->status = event.status;
-  worker->ended_at = SinceBirth();
-  if (state_ == State::kRunning && !event.status.success()) {
-    const std::string how = EndText(event.status);
-    const std::string rank = "rank " + std::to_string(worker->rank);
-    actions_.emplace_back(NotifyLoss{epoch_, worker->rank, rank + ' ' + how});
-    BeginStop(
-        {Verdict::kWorkerFailed, 0,
-         rank + " on " + worker->worker.host + ' ' + how, "", worker->rank},
-        SIGTERM);
-    return;
+  Worker* worker = registry_.Find(event.launch);
+  if (worker == nullptr || worker->HasEnded()) return;
+  worker->end.status = event.status;
+  worker->end.ended_at = SinceBirth();
+  worker->asks = false;
+  switch (state_) {
+    case State::kRunning:
+      if (options_.elastic) {
+        OnElasticExit(*worker);
+      } else {
+        OnStaticExit(*worker);
+      }
+      break;
+    case State::kRestarting:
+      ContinueRestart();
+      break;
+    case State::kWaitingForSlots:
+    case State::kStopping:
+    case State::kEnded:
+      EndIfAllEnded();
+      break;
   }
-  if (state_ == State::kRunning) CheckJoins();
-  EndIfAllEnded();
+}
+
+void ElasticDriver::OnStaticExit(Worker& worker) {
+  if (worker.end.status->success()) {
+    CheckStaticJoins();
+    return EndIfAllEnded();
+  }
+  const std::string how = EndText(*worker.end.status);
+  const std::string rank = "rank " + std::to_string(worker.end.rank);
+  actions_.emplace_back(NotifyLoss{epoch_, worker.end.rank, rank + ' ' + how});
+  BeginStop(
+      {Verdict::kWorkerFailed, 0,
+       rank + " on " + worker.end.worker.host + ' ' + how, "", worker.end},
+      SIGTERM);
 }
 
 void ElasticDriver::Apply(const SignalReceived& event) {
   if (state_ != State::kStopping) {
     if (event.signo == SIGINT) last_interrupt_ = now_;
-    const int running =
-        static_cast<int>(registry_.Ranks(WorkerRegistry::IsRunning).size());
+    const auto running = registry_.All(IsRunning).size();
     if (running > 0) {
-      actions_.emplace_back(Say{"got " + SignalName(event.signo) +
-                                ": stopping " + CountText(running, "worker") +
-                                ", killed after " +
-                                SecondsText(options_.stop_grace) +
-                                " (--stop-grace-secs); Ctrl-C kills at once"});
+      SayLine("got " + SignalName(event.signo) + ": stopping " +
+              CountText(static_cast<int>(running), "worker") +
+              ", killed after " + SecondsText(options_.stop_grace) +
+              " (--stop-grace-secs); Ctrl-C kills at once");
     }
     BeginStop({Verdict::kSignalled, event.signo,
                "hvdrun got " + SignalName(event.signo), "", std::nullopt},
@@ -182,24 +212,28 @@ void ElasticDriver::Apply(const LauncherLost& event) {
 
 void ElasticDriver::Apply(const Tick&) {}
 
-void ElasticDriver::StartWorldIfSlots() {
-  auto places = AssignSlots(hosts_, options_.workers);
-  if (!places) return;
-  EndWait();
-  state_ = State::kRunning;
-  epoch_ = Epoch{static_cast<std::uint64_t>(epoch_) + 1};
-  const World world{epoch_, std::move(*places)};
-  registry_.Reset(world);
-  timeline_.published = SinceBirth();
-  actions_.emplace_back(PublishWorld{world});
-  for (const WorkerEnd& worker : registry_.workers()) {
-    actions_.emplace_back(
-        StartWorker{worker.launch, worker.worker, worker.rank});
+// A world exists only when all of its members have joined: one that ended
+// without joining keeps the others waiting for ever.
+void ElasticDriver::CheckStaticJoins() {
+  if (registry_.AllMembers(HasJoined)) {
+    if (!timeline_.all_joined) timeline_.all_joined = SinceBirth();
+    EndWait();
+    return;
   }
+  if (!registry_.AnyMember(HasJoined)) return;
+  const auto gone = registry_.Ranks(EndedWithoutJoining);
+  if (gone.empty()) return;
+  const auto first = static_cast<std::size_t>(gone.front());
+  BeginStop({Verdict::kLauncherFailed, 0,
+             RankText(gone) + " exited with code 0 without joining the world "
+                              "that the others wait for",
+             "every worker of the job must call init, or none",
+             registry_.members()[first]->end},
+            SIGTERM);
 }
 
 void ElasticDriver::Decide(Cause cause) {
-  HVD_CHECK(state_ == State::kWaitingForSlots || state_ == State::kRunning);
+  HVD_CHECK(state_ != State::kStopping && state_ != State::kEnded);
   state_ = State::kStopping;
   if (cause.verdict != Verdict::kSucceeded) timeline_.stopping = SinceBirth();
   cause_ = std::move(cause);
@@ -207,54 +241,36 @@ void ElasticDriver::Decide(Cause cause) {
 }
 
 void ElasticDriver::BeginStop(Cause cause, int first_signal) {
-  if (state_ == State::kWaitingForSlots || state_ == State::kRunning) {
+  if (state_ != State::kStopping && state_ != State::kEnded) {
     Decide(std::move(cause));
     stop_signal_ = first_signal;
-    BeginWait(options_.stop_grace + kGiveUpAfterKill);
-    for (WorkerEnd& worker : registry_.workers()) {
-      if (WorkerRegistry::IsRunning(worker)) StopOne(worker);
+    BeginWait(Wait::kEnds, options_.stop_grace + kGiveUpAfterKill);
+    for (Worker* worker : registry_.All(IsRunning)) {
+      StopOne(*worker, first_signal);
     }
   }
   EndIfAllEnded();
 }
 
-void ElasticDriver::StopOne(WorkerEnd& worker) {
-  worker.told_to_stop = true;
+void ElasticDriver::StopOne(Worker& worker, int first_signal) {
+  worker.end.told_to_stop = true;
   actions_.emplace_back(
-      StopWorker{worker.launch, stop_signal_,
-                 stop_signal_ == SIGKILL ? Duration{0} : options_.stop_grace});
+      StopWorker{worker.end.launch, first_signal,
+                 first_signal == SIGKILL ? Duration{0} : options_.stop_grace});
 }
 
 void ElasticDriver::KillAll() {
   stop_signal_ = SIGKILL;
-  BeginWait(kGiveUpAfterKill);
-  const auto running = registry_.Ranks(WorkerRegistry::IsRunning);
-  actions_.emplace_back(Say{"got SIGINT: killing " + RankText(running)});
-  for (WorkerEnd& worker : registry_.workers()) {
-    if (WorkerRegistry::IsRunning(worker)) StopOne(worker);
-  }
-}
-
-// A world exists only when all of its members have joined: one that ended
-// without joining keeps the others waiting for ever.
-void ElasticDriver::CheckJoins() {
-  if (registry_.AllJoined()) {
-    if (!timeline_.all_joined) timeline_.all_joined = SinceBirth();
-    EndWait();
-    return;
-  }
-  if (!registry_.AnyJoined()) return;
-  const auto gone = registry_.Ranks(EndedWithoutJoining);
-  if (gone.empty()) return;
-  BeginStop({Verdict::kLauncherFailed, 0,
-             RankText(gone) + " exited with code 0 without joining the world "
-                              "that the others wait for",
-             "every worker of the job must call init, or none", gone.front()},
-            SIGTERM);
+  BeginWait(Wait::kEnds, kGiveUpAfterKill);
+  SayLine("got SIGINT: killing " + RankText(registry_.Ranks(IsRunning)));
+  for (Worker* worker : registry_.All(IsRunning)) StopOne(*worker, SIGKILL);
 }
 
 void ElasticDriver::EndIfAllEnded() {
-  if (state_ == State::kEnded || !registry_.AllEnded()) return;
+  if (state_ == State::kEnded) return;
+  const bool alive =
+      registry_.Any([](const Worker& worker) { return !worker.HasEnded(); });
+  if (alive) return;
   if (state_ == State::kRunning) Decide({Verdict::kSucceeded, 0, "", "", {}});
   End();
 }
@@ -268,114 +284,15 @@ void ElasticDriver::End() {
   outcome.signo = cause_->signo;
   outcome.reason = cause_->reason;
   outcome.hint = cause_->hint;
-  outcome.first_failed_rank = cause_->rank;
+  outcome.first_failed = cause_->worker;
   outcome.epoch = epoch_;
-  outcome.workers = registry_.workers();
+  for (const Worker* member : registry_.members()) {
+    outcome.workers.push_back(member->end);
+  }
+  outcome.resets = resets_;
+  outcome.failures = failure_count_;
   outcome.timeline = timeline_;
   actions_.emplace_back(EndJob{std::move(outcome)});
-}
-
-void ElasticDriver::CheckDeadlines() {
-  if (state_ == State::kEnded) return;
-  if (job_deadline_ && now_ >= *job_deadline_) {
-    BeginStop({Verdict::kTimedOut, 0,
-               "the job was not done after " +
-                   SecondsText(*options_.job_timeout) + " (--timeout)",
-               "", std::nullopt},
-              SIGTERM);
-  }
-  if (wait_deadline_ && now_ >= *wait_deadline_) OnWaitOver();
-}
-
-void ElasticDriver::OnWaitOver() {
-  switch (state_) {
-    case State::kWaitingForSlots:
-      BeginStop({Verdict::kLauncherFailed, 0,
-                 std::to_string(TotalSlots(hosts_)) + " of " +
-                     CountText(options_.workers, "slot") + " there after " +
-                     SecondsText(options_.start_timeout) +
-                     " (--start-timeout): " + HostsText(hosts_),
-                 "", std::nullopt},
-                SIGTERM);
-      break;
-    case State::kRunning:
-      BeginStop(
-          {Verdict::kLauncherFailed, 0,
-           RankText(registry_.Ranks(NotJoined)) + " did not join within " +
-               SecondsText(options_.start_timeout) +
-               " after the first that did (--start-timeout)",
-           "", std::nullopt},
-          SIGTERM);
-      break;
-    case State::kStopping:
-      actions_.emplace_back(
-          Say{"giving up on " +
-              RankText(registry_.Ranks(WorkerRegistry::IsRunning)) +
-              ": still there long after SIGKILL"});
-      End();
-      break;
-    case State::kEnded:
-      break;
-  }
-}
-
-void ElasticDriver::SayIfWaitingLong() {
-  if (state_ == State::kEnded || !next_note_ || now_ < *next_note_) return;
-  next_note_ = now_ + kNoteEvery;
-  actions_.emplace_back(Say{WaitText()});
-}
-
-std::string ElasticDriver::WaitText() const {
-  const Duration left = std::chrono::duration_cast<Duration>(
-      std::max<Instant::duration>(*wait_deadline_ - now_, 0s));
-  switch (state_) {
-    case State::kWaitingForSlots:
-      return "waiting for " + CountText(options_.workers, "slot") + ": " +
-             std::to_string(TotalSlots(hosts_)) + " there (" +
-             HostsText(hosts_) + "), for " + SecondsText(left) +
-             " more (--start-timeout)";
-    case State::kRunning:
-      return "waiting for " + RankText(registry_.Ranks(NotJoined)) +
-             " to join, for " + SecondsText(left) + " more (--start-timeout)";
-    case State::kStopping:
-      return "waiting for " +
-             RankText(registry_.Ranks(WorkerRegistry::IsRunning)) +
-             " to end, " +
-             (left > kGiveUpAfterKill
-                  ? "killed in " + SecondsText(left - kGiveUpAfterKill) +
-                        " (--stop-grace-secs)"
-                  : "killed already");
-    case State::kEnded:
-      break;
-  }
-  return "";
-}
-
-void ElasticDriver::BeginWait(Duration limit) {
-  wait_deadline_ = now_ + limit;
-  next_note_ = now_ + kFirstNote;
-}
-
-void ElasticDriver::EndWait() {
-  wait_deadline_.reset();
-  next_note_.reset();
-}
-
-// While something was waited for we asked to be called every kHeartbeat.
-void ElasticDriver::SkipTimeAsleep(Instant now) {
-  if (!NextDeadline() || now - now_ <= kHeartbeat + kAsleep) return;
-  const Instant::duration asleep = now - now_;
-  for (auto* deadline : {&job_deadline_, &wait_deadline_, &next_note_}) {
-    if (*deadline) **deadline += asleep;
-  }
-  actions_.emplace_back(
-      Say{"hvdrun did not run for " +
-          SecondsText(std::chrono::duration_cast<Duration>(asleep)) +
-          ": that time counts for no deadline"});
-}
-
-Duration ElasticDriver::SinceBirth() const {
-  return std::chrono::duration_cast<Duration>(now_ - born_);
 }
 
 }  // namespace hvd

@@ -2,31 +2,33 @@
 //
 // A pure state machine: no I/O, no thread, no clock of its own. Feed it events
 // with the time they happened; carry out the actions it returns, in order.
-// Today it knows static jobs: one world of exactly `workers` workers, and the
-// first failure ends the job. docs/design/driver.md has states and invariants.
+//
+// A static job has one world of exactly `workers` workers, and the first
+// failure ends it. An elastic one goes from world to world: after every event
+// Reconcile() compares what there is with what should be, so that nothing hangs
+// on an event that came early, late or twice. docs/design/driver.md has states,
+// rules and invariants.
 //
 // Not thread-safe: call from the loop thread only.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "discovery/hosts.h"
+#include "driver/driver_options.h"
 #include "driver/events.h"
 #include "driver/outcome.h"
+#include "driver/slot_ledger.h"
 #include "driver/worker_registry.h"
 #include "rendezvous/world.h"
 
 namespace hvd {
-
-struct DriverOptions {
-  int workers = 1;                 // -np; exactly as many are started
-  Duration start_timeout{30'000};  // Horovod: HOROVOD_START_TIMEOUT, 30 s
-  std::optional<Duration> job_timeout = std::nullopt;  // --timeout
-  Duration stop_grace{10'000};                         // --stop-grace-secs
-};
 
 class ElasticDriver {
  public:
@@ -44,12 +46,26 @@ class ElasticDriver {
 
   bool ended() const { return state_ == State::kEnded; }
 
+  // All that decides what comes next, times relative to now, as text: equal for
+  // states that behave alike.
+  std::string Describe() const;
+
  private:
   enum class State {
     kWaitingForSlots,
-    kRunning,   // from the first start to the first cause to stop
-    kStopping,  // every worker is told to stop; the outcome is decided
+    kRunning,     // from the first start to the first cause to stop
+    kRestarting,  // every worker is told to stop; then slots are waited for
+    kStopping,    // every worker is told to stop; the outcome is decided
     kEnded,
+  };
+  // What the one wait in progress is for.
+  enum class Wait { kNothing, kSlots, kMembers, kMinimum, kEnds };
+
+  // Why the next world comes; kept until it does.
+  struct Why {
+    std::string text;
+    bool failure = false;
+    Duration since{0};
   };
 
   // Why the job ends; the first one counts.
@@ -58,41 +74,105 @@ class ElasticDriver {
     int signo = 0;
     std::string reason;
     std::string hint;
-    std::optional<int> rank;
+    std::optional<WorkerEnd> worker;
   };
 
+  // elastic_driver.cc: events, and the way to the end.
   void Apply(const HostsDiscovered& event);
+  void Apply(const DiscoveryFailed& event);
   void Apply(const WorkerStarted& event);
   void Apply(const WorkerStartFailed& event);
   void Apply(const WorkerReady& event);
+  void Apply(const WorkerSilent& event);
   void Apply(const WorkerExited& event);
   void Apply(const SignalReceived& event);
   void Apply(const LauncherLost& event);
   void Apply(const Tick& event);
-
-  void StartWorldIfSlots();
-  void CheckJoins();
+  void OnStaticExit(Worker& worker);
+  void CheckStaticJoins();
   void Decide(Cause cause);
   void BeginStop(Cause cause, int first_signal);
-  void StopOne(WorkerEnd& worker);
+  void StopOne(Worker& worker, int first_signal);
   void KillAll();
   void EndIfAllEnded();
   void End();
 
-  void BeginWait(Duration limit);
+  // elastic_reset.cc and elastic_failure.cc: from world to world.
+  void Reconcile();
+  void StartWorldIfSlots();
+  void Publish(const std::vector<LaunchId>& launches);
+  bool EndsByResetLimit();
+  void StopUnwantedNewcomers();
+  void StopLateLeavers();
+  void StartMissing();
+  void PublishIfDue();
+  std::vector<LaunchId> NextMembers();
+  int CountForMinimum();
+  std::optional<Why> WhyNow(const std::vector<LaunchId>& next);
+  std::optional<Why> WhyBroken() const;
+  bool IsMissed() const;
+  void SetWhy(const std::string& text, bool failure);
+  void WaitForMinimum();
+  int CanBeUsed() const;
+  void OnAsked(Worker& worker, Epoch after);
+  void AwaitMembers();
+  void CheckFormed();
+  void CondemnStragglers(const std::string& how);
+  void Condemn(Worker& worker, const std::string& how);
+  void OnElasticExit(Worker& worker);
+  void TellOfLoss(const Worker& worker, const std::string& how);
+  void OnFailure(Worker& worker, const std::string& how);
+  bool EndsByLimit(const WorkerId& slot, int times);
+  void EndIfDone();
+  void RestartIfNeeded();
+  void ContinueRestart();
+  bool IsListed(const WorkerId& slot) const;
+  int Most() const;
+  std::optional<Instant> NextReconcile() const;
+
+  // driver_wait.cc: time.
+  void BeginWait(Wait wait, Duration limit);
   void EndWait();
   void CheckDeadlines();
   void OnWaitOver();
+  void OnSlotsMissing();
+  void OnMembersMissing();
+  void OnMinimumMissing();
   void SayIfWaitingLong();
   std::string WaitText() const;
+  WorkerRegistry::Test NotHere() const;
+  int SlotsNeeded() const;
+  Duration SlotsLimit() const;
+  std::string SlotsFlag() const;
+  std::string SlotsText() const;
+  Duration MembersLimit() const;
+  std::string MembersFlag() const;
   void SkipTimeAsleep(Instant now);
-  Duration SinceBirth() const;
+  Duration Since(Instant then) const;  // the driver was made
+  Duration SinceBirth() const { return Since(now_); }
+  void SayLine(std::string text) {
+    actions_.emplace_back(Say{std::move(text)});
+  }
 
   DriverOptions options_;
   State state_ = State::kWaitingForSlots;
-  HostList hosts_;  // as last discovered
+  HostList hosts_;                       // as last discovered, oldest first
+  std::vector<std::string> host_order_;  // as first listed
+  std::unordered_map<std::string, int> listed_;  // slots of each host of hosts_
+  SlotLedger ledger_;
   WorkerRegistry registry_;
   Epoch epoch_{};
+  bool formed_ = false;  // every member of the world has come to it
+  bool proven_ = false;  // some world was formed
+  bool anyone_spoke_ = false;
+  std::deque<Instant> failures_;  // within the restart window
+  int failure_count_ = 0;
+  std::optional<Cause> last_failure_;  // of a worker
+  std::optional<Why> why_;
+  std::optional<Instant> first_joiner_;  // since when a newcomer is ready
+  std::optional<Instant>
+      first_broken_;  // since when a member wants another world
+  std::vector<Reset> resets_;
   std::optional<Cause> cause_;
   int stop_signal_ = 0;
   std::optional<Instant> last_interrupt_;
@@ -101,7 +181,7 @@ class ElasticDriver {
   Instant born_;
   Instant now_;  // of the event being applied, or of the last one
   std::optional<Instant> job_deadline_;
-  // The wait in progress: for slots, for joins or for workers to end.
+  Wait wait_ = Wait::kNothing;
   std::optional<Instant> wait_deadline_;
   std::optional<Instant> next_note_;
 

@@ -39,9 +39,17 @@ struct WorkerReady {
   WorkerId worker;
   Epoch after{};
 };
+// The worker has asked before, and has not been heard of for --worker-timeout.
+struct WorkerSilent {
+  WorkerId worker;
+};
 struct WorkerExited {
   LaunchId launch{};
   ExitStatus status;
+};
+// There will never be a list of hosts.
+struct DiscoveryFailed {
+  Error error;
 };
 // hvdrun itself got INT, TERM or HUP. Signals that are only forwarded to the
 // workers (USR1, USR2) or stop the job (TSTP, CONT) are not the driver's.
@@ -56,15 +64,17 @@ struct LauncherLost {
 struct Tick {};
 
 using Event =
-    std::variant<HostsDiscovered, WorkerStarted, WorkerStartFailed, WorkerReady,
-                 WorkerExited, SignalReceived, LauncherLost, Tick>;
+    std::variant<HostsDiscovered, DiscoveryFailed, WorkerStarted,
+                 WorkerStartFailed, WorkerReady, WorkerSilent, WorkerExited,
+                 SignalReceived, LauncherLost, Tick>;
 
 // Actions.
 
 struct PublishWorld {
   World world;
 };
-// One WorkerStarted or WorkerStartFailed answers it.
+// One WorkerStarted or WorkerStartFailed answers it. A worker that is no member
+// of the world yet gets the rank that it would have if it joined now.
 struct StartWorker {
   LaunchId launch{};
   WorkerId worker;

@@ -61,8 +61,8 @@ std::string Text(const WorkerEnd& worker) {
 
 std::string Text(const Outcome& outcome) {
   std::string text = "end " + ToText(outcome.verdict);
-  if (outcome.first_failed_rank) {
-    text += " rank=" + std::to_string(*outcome.first_failed_rank);
+  if (outcome.first_failed) {
+    text += " rank=" + std::to_string(outcome.first_failed->rank);
   }
   for (const WorkerEnd& worker : outcome.workers) text += Text(worker);
   return outcome.reason.empty() ? text : text + ": " + outcome.reason;
@@ -78,6 +78,9 @@ std::string ToText(const Event& event) {
             for (const HostSlots& host : e.hosts) text += ' ' + ToString(host);
             return text;
           },
+          [](const DiscoveryFailed& e) {
+            return "discovery-failed: " + e.error.message();
+          },
           [](const WorkerStarted& e) {
             return "started launch=" + Number(e.launch) +
                    " pid=" + std::to_string(e.pid);
@@ -89,6 +92,7 @@ std::string ToText(const Event& event) {
           [](const WorkerReady& e) {
             return "ready " + ToString(e.worker) + " after=" + Number(e.after);
           },
+          [](const WorkerSilent& e) { return "silent " + ToString(e.worker); },
           [](const WorkerExited& e) {
             return "exit launch=" + Number(e.launch) + ' ' + Text(e.status);
           },

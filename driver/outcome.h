@@ -29,9 +29,9 @@ enum class Verdict {
   kLauncherFailed  // anything else: no slots, no join, a lost launcher, our bug
 };
 
-// One worker of the last world. Times are since the driver was made.
+// One life of one worker. Times are since the driver was made.
 struct WorkerEnd {
-  int rank = 0;
+  int rank = 0;  // in the last world it was in
   WorkerId worker;
   LaunchId launch{};
   std::optional<pid_t> pid;          // nullopt: never started
@@ -52,15 +52,28 @@ struct Timeline {
   Duration ended{0};
 };
 
+// One change from a world to the next.
+struct Reset {
+  Epoch epoch{};    // of the new world
+  std::string why;  // "rank 2 on a was killed by SIGKILL"
+  int size_before = 0;
+  int size_after = 0;
+  Duration at{0};                  // the cause was seen
+  Duration published{0};           // the new world was decided
+  std::optional<Duration> formed;  // all its members had come
+};
+
 struct Outcome {
   Verdict verdict = Verdict::kLauncherFailed;
   int signo = 0;  // of kSignalled
   // One clause, e.g. "rank 2 on a was killed by SIGKILL"; empty on success.
   std::string reason;
-  std::string hint;                      // what to do about it; often empty
-  std::optional<int> first_failed_rank;  // the cause, where it was a worker
-  Epoch epoch{};                         // 0: no world was ever published
-  std::vector<WorkerEnd> workers;        // in rank order
+  std::string hint;                       // what to do about it; often empty
+  std::optional<WorkerEnd> first_failed;  // the cause, where it was a worker
+  Epoch epoch{};                          // 0: no world was ever published
+  std::vector<WorkerEnd> workers;         // of the last world, in rank order
+  std::vector<Reset> resets;              // in time
+  int failures = 0;  // of workers, those that the job survived included
   Timeline timeline;
 };
 

@@ -4,65 +4,86 @@
 
 namespace hvd {
 
-void WorkerRegistry::Reset(const World& world) {
-  first_launch_ += static_cast<int>(workers_.size());
-  workers_.clear();
-  for (const WorkerId& id : world.workers) {
-    WorkerEnd worker;
-    worker.rank = static_cast<int>(workers_.size());
-    worker.worker = id;
-    worker.launch = LaunchId{first_launch_ + worker.rank};
-    workers_.push_back(std::move(worker));
+WorkerRegistry::WorkerRegistry(const WorkerRegistry& other)
+    : workers_(other.workers_),
+      newest_(other.newest_),
+      last_launch_(other.last_launch_) {
+  for (const Worker* member : other.members_) {
+    members_.push_back(&workers_.at(member->end.launch));
   }
 }
 
-WorkerEnd* WorkerRegistry::Find(LaunchId launch) {
-  const int rank = static_cast<int>(launch) - first_launch_;
-  if (rank < 0 || rank >= static_cast<int>(workers_.size())) return nullptr;
-  return &workers_[static_cast<std::size_t>(rank)];
+Worker& WorkerRegistry::Add(const WorkerId& id, int rank) {
+  const LaunchId launch{++last_launch_};
+  newest_[id] = launch;
+  Worker& worker = workers_[launch];
+  worker.end.rank = rank;
+  worker.end.worker = id;
+  worker.end.launch = launch;
+  return worker;
 }
 
-WorkerEnd* WorkerRegistry::Find(const WorkerId& worker) {
-  const auto found =
-      std::find_if(workers_.begin(), workers_.end(),
-                   [&](const WorkerEnd& w) { return w.worker == worker; });
-  return found == workers_.end() ? nullptr : &*found;
+void WorkerRegistry::SetMembers(const std::vector<LaunchId>& launches) {
+  for (Worker* worker : members_) {
+    worker->member = false;
+    worker->leaving = !worker->HasEnded();
+  }
+  members_.clear();
+  for (const LaunchId launch : launches) {
+    Worker& worker = workers_.at(launch);
+    worker.end.rank = static_cast<int>(members_.size());
+    worker.member = true;
+    worker.leaving = false;
+    members_.push_back(&worker);
+  }
+  ForgetEnded();
 }
 
-bool WorkerRegistry::HasEnded(const WorkerEnd& worker) {
-  return worker.status.has_value() || worker.start_error.has_value();
-}
-
-bool WorkerRegistry::IsRunning(const WorkerEnd& worker) {
-  return worker.pid.has_value() && !HasEnded(worker);
-}
-
-bool WorkerRegistry::AllEnded() const {
-  return std::all_of(workers_.begin(), workers_.end(), HasEnded);
-}
-
-bool WorkerRegistry::AllStarted() const {
-  return std::all_of(workers_.begin(), workers_.end(),
-                     [](const WorkerEnd& w) { return w.pid.has_value(); });
-}
-
-bool WorkerRegistry::AllJoined() const {
-  return std::all_of(workers_.begin(), workers_.end(), [](const WorkerEnd& w) {
-    return w.joined_at.has_value();
+void WorkerRegistry::ForgetEnded() {
+  std::erase_if(workers_, [](const auto& entry) {
+    return entry.second.HasEnded() && !entry.second.member;
   });
 }
 
-bool WorkerRegistry::AnyJoined() const {
-  return std::any_of(workers_.begin(), workers_.end(), [](const WorkerEnd& w) {
-    return w.joined_at.has_value();
-  });
+Worker* WorkerRegistry::Find(LaunchId launch) {
+  const auto found = workers_.find(launch);
+  return found == workers_.end() ? nullptr : &found->second;
 }
 
-std::vector<int> WorkerRegistry::Ranks(
-    const std::function<bool(const WorkerEnd&)>& wanted) const {
+Worker* WorkerRegistry::FindLive(const WorkerId& id) {
+  const auto newest = newest_.find(id);
+  if (newest == newest_.end()) return nullptr;
+  Worker* worker = Find(newest->second);
+  return worker == nullptr || worker->HasEnded() ? nullptr : worker;
+}
+
+std::vector<Worker*> WorkerRegistry::All(const Test& wanted) {
+  std::vector<Worker*> found;
+  for (auto& [launch, worker] : workers_) {
+    if (wanted(worker)) found.push_back(&worker);
+  }
+  return found;
+}
+
+bool WorkerRegistry::AllMembers(const Test& test) const {
+  return std::all_of(members_.begin(), members_.end(),
+                     [&](const Worker* worker) { return test(*worker); });
+}
+
+bool WorkerRegistry::AnyMember(const Test& test) const {
+  return std::any_of(members_.begin(), members_.end(),
+                     [&](const Worker* worker) { return test(*worker); });
+}
+
+bool WorkerRegistry::Any(const Test& test) const {
+  return std::any_of(workers_.begin(), workers_.end(),
+                     [&](const auto& entry) { return test(entry.second); });
+}
+
+std::vector<int> WorkerRegistry::Ranks(const Test& wanted) const {
   std::vector<int> ranks;
-  for (const WorkerEnd& worker : workers_) {
-    if (wanted(worker)) ranks.push_back(worker.rank);
+  for (const Worker* worker : members_) {
+    if (wanted(*worker)) ranks.push_back(worker->end.rank);
   }
   return ranks;
 }

@@ -1,10 +1,12 @@
-// WorkerRegistry: what is known of each worker of the world, by rank and by
-// launch.
+// WorkerRegistry: what is known of each worker of the job that still matters:
+// the members of the world by rank, and beside them newcomers that are not in a
+// world yet and leavers that are not in one any more.
 //
 // Bookkeeping only; the driver decides. Not thread-safe.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,33 +16,66 @@
 
 namespace hvd {
 
+struct Worker {
+  WorkerEnd end;  // end.rank: in the world, or the one it may get
+  bool member = false;
+  Epoch held{};       // the world that it has; 0: none yet
+  bool asks = false;  // it waits for one newer than that
+  // It was a member and is none any more: whatever it does is no failure.
+  bool leaving = false;
+  // We stop it because it kept the others waiting: its end is a failure.
+  bool condemned = false;
+  bool failed = false;              // charged to its slot
+  std::optional<Instant> leave_by;  // then it is made to leave
+
+  bool HasEnded() const {  // or failed to start
+    return end.status.has_value() || end.start_error.has_value();
+  }
+  bool IsRunning() const { return end.pid.has_value() && !HasEnded(); }
+  // It ended of its own will, with 0.
+  bool HasDeparted() const {
+    return end.status && end.status->success() && !end.told_to_stop;
+  }
+  // It is there, or on its way, and takes part.
+  bool IsSeated() const { return !HasEnded() && !leaving && !condemned; }
+};
+
 class WorkerRegistry {
  public:
-  // Forgets everything; each worker of `world` gets a launch number of its own,
-  // counted on from the last one.
-  void Reset(const World& world);
+  using Test = std::function<bool(const Worker&)>;
 
-  // nullptr: not a launch, or not a worker, of this world.
-  WorkerEnd* Find(LaunchId launch);
-  WorkerEnd* Find(const WorkerId& worker);
+  WorkerRegistry() = default;
+  WorkerRegistry(const WorkerRegistry& other);
+  WorkerRegistry& operator=(const WorkerRegistry&) = delete;
 
-  const std::vector<WorkerEnd>& workers() const { return workers_; }
-  std::vector<WorkerEnd>& workers() { return workers_; }
+  // A newcomer, with a launch number that was never used before.
+  Worker& Add(const WorkerId& id, int rank);
+  // The launches of the next world's members, in rank order. Members that are
+  // in it no more leave, those that have ended are forgotten.
+  void SetMembers(const std::vector<LaunchId>& launches);
+  // Forgets whoever has ended and is no member.
+  void ForgetEnded();
 
-  static bool HasEnded(const WorkerEnd& worker);   // or failed to start
-  static bool IsRunning(const WorkerEnd& worker);  // started and not ended
+  // nullptr: none of ours, or forgotten.
+  Worker* Find(LaunchId launch);
+  // The one that has not ended, if any.
+  Worker* FindLive(const WorkerId& id);
 
-  bool AllEnded() const;
-  bool AllStarted() const;
-  bool AllJoined() const;
-  bool AnyJoined() const;
-  // Ranks for which `wanted` holds, in order.
-  std::vector<int> Ranks(
-      const std::function<bool(const WorkerEnd&)>& wanted) const;
+  const std::map<LaunchId, Worker>& workers() const { return workers_; }
+  const std::vector<Worker*>& members() const { return members_; }  // by rank
+  std::vector<Worker*> All(const Test& wanted);  // in the order of their launch
+
+  bool AllMembers(const Test& test) const;
+  bool AnyMember(const Test& test) const;
+  bool Any(const Test& test) const;
+  // Ranks of members for which `wanted` holds, in order.
+  std::vector<int> Ranks(const Test& wanted) const;
 
  private:
-  std::vector<WorkerEnd> workers_;  // by rank
-  int first_launch_ = 1;            // of this world; launches follow ranks
+  std::map<LaunchId, Worker> workers_;
+  std::map<WorkerId, LaunchId> newest_;  // of each slot
+  std::vector<Worker*> members_;         // of workers_, by rank
+  int last_launch_ = 0;
 };
 
 // "rank 3", "ranks 0-2,5": for messages.

@@ -97,8 +97,8 @@ TEST_CASE("an unknown flag is named with the nearest known one",
   const Error error = ErrorOf({"--strat-timeout", "3", "true"});
   CHECK(error.message() == "unknown flag --strat-timeout");
   CHECK(error.hint() == "did you mean --start-timeout?");
-  CHECK(ErrorOf({"--min-np", "2"}).message() == "unknown flag --min-np");
-  CHECK(ErrorOf({"--host-discovery-script", "x"}).hint().empty());
+  CHECK(ErrorOf({"--mpi-args", "x"}).message() == "unknown flag --mpi-args");
+  CHECK(ErrorOf({"--network-interfaces", "x"}).hint().empty());
   CHECK(ErrorOf({"-x"}).message() == "unknown flag -x");
   CHECK(ErrorOf({"--frobnicate=3"}).message() == "unknown flag --frobnicate");
 }
@@ -110,7 +110,18 @@ TEST_CASE("a shortened flag is horovodrun's first, then ours", "[cmd][unit]") {
   CHECK(Flags(Split({"--start", "5"})) == Words{"--start-timeout=5"});
   const Error error = ErrorOf({"--host", "a"});
   CHECK(error.message() == "flag --host is ambiguous");
-  CHECK(error.hint() == "it may be --hosts or --hostfile");
+  CHECK(error.hint() ==
+        "it may be --hosts or --hostfile or --host-discovery-script");
+}
+
+TEST_CASE("the cooldown range is two words, as for horovodrun", "[cmd][unit]") {
+  const Arguments arguments =
+      Split({"--blacklist-cooldown-range", "2", "8", "train"});
+  CHECK(Flags(arguments) == Words{"--blacklist-cooldown-range=2 8"});
+  CHECK(arguments.command == Words{"train"});
+  CHECK(ErrorOf({"--blacklist-cooldown-range", "2", "--verbose"}).message() ==
+        "--blacklist-cooldown-range needs a value: --blacklist-cooldown-range "
+        "MIN MAX");
 }
 
 TEST_CASE("an exact name is never taken for the start of another",

@@ -21,7 +21,7 @@ Outcome Failed(ExitStatus status) {
   outcome.workers[0].told_to_stop = true;
   outcome.workers[1].rank = 1;
   outcome.workers[1].status = status;
-  outcome.first_failed_rank = 1;
+  outcome.first_failed = outcome.workers[1];
   return outcome;
 }
 

@@ -45,7 +45,7 @@ TEST_CASE("hvdrun --help fits a terminal of 80 columns", "[cmd][unit]") {
     CHECK(line.size() <= 80);
     CHECK((line.empty() || line.back() != ' '));
   }
-  CHECK(count < 110);
+  CHECK(count < 160);
 }
 
 }  // namespace hvd

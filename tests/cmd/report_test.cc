@@ -41,10 +41,10 @@ JobReport FirstFailure() {
   Outcome& outcome = report.outcome;
   outcome.verdict = Verdict::kWorkerFailed;
   outcome.reason = "rank 2 on b exited with code 7";
-  outcome.first_failed_rank = 2;
   outcome.epoch = Epoch{1};
   outcome.workers = {Victim(0, "a", {1, 0}), Victim(1, "a", {1, 0}),
                      Worker(2, "b", {7, 0}), Victim(3, "b", {0, SIGKILL})};
+  outcome.first_failed = outcome.workers[2];
   outcome.timeline = {1ms, 12ms, 40ms, 1010ms, 11020ms};
   report.first_failure_stderr = "loading\nREAL\n";
   report.first_failure_log = "out dir/rank.2/stderr";
@@ -82,8 +82,8 @@ TEST_CASE("an unexplained SIGKILL gets a hint about the OOM killer",
   JobReport report;
   report.outcome.verdict = Verdict::kWorkerFailed;
   report.outcome.reason = "rank 0 on gpu1 was killed by SIGKILL";
-  report.outcome.first_failed_rank = 0;
   report.outcome.workers = {Worker(0, "gpu1", {0, SIGKILL})};
+  report.outcome.first_failed = report.outcome.workers[0];
   const Lines lines = ReportLines(report);
   REQUIRE(lines.size() == 3);
   CHECK(lines[0] ==
@@ -96,8 +96,8 @@ TEST_CASE("a SIGSEGV is named and gets no such hint", "[cmd][unit]") {
   JobReport report;
   report.outcome.verdict = Verdict::kWorkerFailed;
   report.outcome.reason = "rank 0 on a was killed by SIGSEGV";
-  report.outcome.first_failed_rank = 0;
   report.outcome.workers = {Worker(0, "a", {0, SIGSEGV})};
+  report.outcome.first_failed = report.outcome.workers[0];
   CHECK(ReportLines(report) ==
         Lines{"error: rank 0 on a (pid 4710) was killed by SIGSEGV after 1 s",
               "exit code 139: rank 0 on a was killed by SIGSEGV"});
@@ -108,14 +108,15 @@ TEST_CASE("a command that is not found is named once for all ranks",
   JobReport report;
   report.outcome.verdict = Verdict::kNotFound;
   report.outcome.reason = "./trian: no such command";
-  report.outcome.first_failed_rank = 0;
   report.outcome.workers.resize(3);
   for (int rank = 0; rank < 3; ++rank) {
     WorkerEnd& worker = report.outcome.workers[static_cast<std::size_t>(rank)];
     worker.rank = rank;
     worker.worker = {"a", rank};
+    worker.launch = LaunchId{rank + 1};
     worker.start_error = Error{ErrorCode::kNotFound, report.outcome.reason};
   }
+  report.outcome.first_failed = report.outcome.workers[0];
   CHECK(ReportLines(report) ==
         Lines{"error: ./trian: no such command",
               "exit code 127: ./trian: no such command"});
@@ -126,7 +127,7 @@ TEST_CASE("a cause that is no worker has no rank, only victims",
   JobReport report = FirstFailure();
   report.outcome.verdict = Verdict::kTimedOut;
   report.outcome.reason = "the job was not done after 60 s (--timeout)";
-  report.outcome.first_failed_rank.reset();
+  report.outcome.first_failed.reset();
   report.outcome.workers = {Worker(0, "a", {}), Victim(1, "a", {0, SIGTERM})};
   CHECK(ReportLines(report) ==
         Lines{"error: the job was not done after 60 s (--timeout)",

@@ -102,9 +102,13 @@ Result<Event> ParseEvent(const std::string& line) {
   if (kind == "exit") return ParseExit(rest);
   if (kind == "start-failed") return ParseStartFailed(rest);
   if (kind == "tick" || kind == "wake") return Event{Tick{}};
+  if (kind == "discovery-failed:") {
+    return Event{DiscoveryFailed{Error{ErrorCode::kInvalidArgument, rest}}};
+  }
   if (kind == "launcher-lost:") {
     return Event{LauncherLost{Error{ErrorCode::kInternal, rest}}};
   }
+  if (kind == "silent") return Event{WorkerSilent{ParseWorker(rest)}};
   if (kind == "started") {
     return Event{WorkerStarted{Launch(fields), std::stoi(fields.at("pid"))}};
   }
@@ -117,18 +121,76 @@ Result<Event> ParseEvent(const std::string& line) {
   return Unreadable(line);
 }
 
+// "1-8" of "cooldown=1-8".
+std::optional<Cooldown> ParseCooldown(const std::string& text) {
+  const std::size_t dash = text.find('-');
+  if (dash == std::string::npos) return std::nullopt;
+  const Result<Duration> first = ParseSeconds(text.substr(0, dash));
+  const Result<Duration> longest = ParseSeconds(text.substr(dash + 1));
+  if (!first.ok() || !longest.ok()) return std::nullopt;
+  return Cooldown{first.value(), longest.value()};
+}
+
+bool SetCount(const std::string& key, int value, DriverOptions& options) {
+  if (key == "np") {
+    options.workers = value;
+  } else if (key == "min") {
+    options.elastic = true;
+    options.min_workers = value;
+  } else if (key == "max") {
+    options.max_workers = value;
+  } else if (key == "min-hosts") {
+    options.min_hosts = value;
+  } else if (key == "reset-limit") {
+    options.reset_limit = value;
+  } else if (key == "max-restarts") {
+    options.max_restarts = value;
+  } else if (key == "slot-failures") {
+    options.ledger.slot_failures = value;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool SetTime(const std::string& key, Duration value, DriverOptions& options) {
+  if (key == "start-timeout") {
+    options.start_timeout = value;
+  } else if (key == "timeout") {
+    options.job_timeout = value;
+  } else if (key == "grace") {
+    options.stop_grace = value;
+  } else if (key == "elastic-timeout") {
+    options.elastic_timeout = value;
+  } else if (key == "worker-timeout") {
+    options.worker_timeout = value;
+  } else if (key == "restart-window") {
+    options.ledger.window = value;
+  } else {
+    return false;
+  }
+  return true;
+}
+
 Result<DriverOptions> ParseOptions(const std::string& line) {
   DriverOptions options;
   for (const auto& [key, value] : Fields(line.substr(line.find(' ')))) {
-    if (key == "np") {
-      options.workers = std::stoi(value);
+    if (key == "fixed-hosts") {
+      options.hosts_may_change = false;
+      continue;
+    }
+    if (key == "cooldown") {
+      options.ledger.cooldown = ParseCooldown(value);
+      if (!options.ledger.cooldown) return Unreadable(line);
       continue;
     }
     const Result<Duration> seconds = ParseSeconds(value);
     if (!seconds.ok()) return Unreadable(line);
-    if (key == "start-timeout") options.start_timeout = seconds.value();
-    if (key == "timeout") options.job_timeout = seconds.value();
-    if (key == "grace") options.stop_grace = seconds.value();
+    const auto count = static_cast<int>(seconds.value().count() / 1000);
+    if (!SetCount(key, count, options) &&
+        !SetTime(key, seconds.value(), options)) {
+      return Unreadable(line);
+    }
   }
   return options;
 }

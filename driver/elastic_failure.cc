@@ -1,0 +1,106 @@
+// What the end of a worker means for an elastic job.
+#include <csignal>
+#include <utility>
+
+#include "base/seconds.h"
+#include "driver/elastic_driver.h"
+#include "driver/texts.h"
+
+namespace hvd {
+
+void ElasticDriver::OnElasticExit(Worker& worker) {
+  const bool expected =
+      worker.leaving || worker.condemned || worker.end.told_to_stop;
+  if (!expected && worker.end.status->success()) {
+    ledger_.Retire(worker.end.worker);
+  } else if (!expected && !IsListed(worker.end.worker)) {
+    // Gone with its host, which is no failure.
+    if (worker.member) {
+      TellOfLoss(worker, EndText(*worker.end.status));
+      SetWhy(ToString(worker.end.worker) + " is not listed any more", false);
+    }
+  } else if (!expected) {
+    OnFailure(worker, EndText(*worker.end.status));
+  }
+  if (state_ != State::kRunning) return EndIfAllEnded();
+  registry_.ForgetEnded();
+  EndIfDone();
+}
+
+void ElasticDriver::TellOfLoss(const Worker& worker, const std::string& how) {
+  actions_.emplace_back(
+      NotifyLoss{epoch_, worker.end.rank,
+                 "rank " + std::to_string(worker.end.rank) + ' ' + how});
+}
+
+void ElasticDriver::OnFailure(Worker& worker, const std::string& how) {
+  const WorkerId& slot = worker.end.worker;
+  const std::string who =
+      worker.member
+          ? "rank " + std::to_string(worker.end.rank) + " on " + slot.host
+          : "the newcomer " + ToString(slot);
+  const std::string reason = who + ' ' + how;
+  if (worker.member) {
+    TellOfLoss(worker, how);
+    SetWhy(reason, true);
+  }
+  worker.failed = true;
+  ++failure_count_;
+  failures_.push_back(now_);
+  while (now_ - failures_.front() > options_.ledger.window)
+    failures_.pop_front();
+  const bool own_end = worker.end.status && !worker.condemned;
+  last_failure_ =
+      Cause{own_end ? Verdict::kWorkerFailed : Verdict::kLauncherFailed, 0,
+            reason, "", worker.end};
+  const int times = ledger_.Charge(slot, now_);
+  if (EndsByLimit(slot, times)) return;
+  const Instant from = ledger_.UsableFrom(slot);
+  if (from == Instant::max()) {
+    SayLine(reason + "; " + ToString(slot) + " is quarantined after " +
+            CountText(times, "failure") + " (--slot-failures)");
+  } else if (from > now_) {
+    SayLine(reason + "; " + ToString(slot) + " rests for " +
+            SecondsText(std::chrono::duration_cast<Duration>(from - now_)) +
+            " after " + CountText(times, "failure"));
+  }
+}
+
+bool ElasticDriver::EndsByLimit(const WorkerId& slot, int times) {
+  Cause cause = *last_failure_;
+  const int most = options_.max_restarts.value_or(10 + 2 * options_.workers);
+  if (!proven_ && times >= options_.ledger.slot_failures) {
+    cause.reason += ", as did all " + std::to_string(times) + " workers at " +
+                    ToString(slot) + ", and no world was ever complete";
+  } else if (static_cast<int>(failures_.size()) > most) {
+    cause.reason += ": failure " + std::to_string(failures_.size()) +
+                    " within " + SecondsText(options_.ledger.window) +
+                    ", more than " + std::to_string(most) +
+                    " are not allowed (--max-restarts, --restart-window)";
+  } else {
+    return false;
+  }
+  BeginStop(std::move(cause), SIGTERM);
+  return true;
+}
+
+// The job is done when all members of the last world are. Who went with its
+// host does not count, as long as somebody is left who does.
+void ElasticDriver::EndIfDone() {
+  bool failed = false;
+  std::vector<LaunchId> departed;
+  for (const Worker* member : registry_.members()) {
+    if (!member->HasEnded()) return;
+    if (member->HasDeparted()) {
+      departed.push_back(member->end.launch);
+    } else {
+      failed = failed || member->failed;
+    }
+  }
+  if (departed.empty()) return;
+  if (failed) return BeginStop(*last_failure_, SIGTERM);
+  registry_.SetMembers(departed);
+  BeginStop({Verdict::kSucceeded, 0, "", "", {}}, SIGTERM);
+}
+
+}  // namespace hvd

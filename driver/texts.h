@@ -1,0 +1,25 @@
+// Words and waits that the driver's files share.
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "base/process.h"
+#include "discovery/hosts.h"
+#include "rendezvous/world.h"
+
+namespace hvd {
+
+// How long after its SIGKILL a worker's end may take to be seen before we leave
+// without it. Longer than the launcher's own patience, which speaks first.
+inline constexpr Duration kGiveUpAfterKill{10'000};
+
+// "1 worker", "2 workers"
+std::string CountText(int count, const std::string& noun);
+// "a:2 b:1", "no host"
+std::string HostsText(const HostList& hosts);
+// "was killed by SIGKILL", "exited with code 3"
+std::string EndText(const ExitStatus& status);
+std::string EpochText(Epoch epoch);
+
+}  // namespace hvd

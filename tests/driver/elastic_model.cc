@@ -90,6 +90,7 @@ void ElasticModel::Do(const Move& move) {
     case Kind::kObey:
       return End(move.n, {0, SIGTERM});
     case Kind::kFailToStart:
+      gone_.insert(processes_.at(move.n).id);
       processes_.erase(move.n);
       return Feed(
           WorkerStartFailed{launch, Error{ErrorCode::kUnavailable, "no"}});
@@ -124,6 +125,7 @@ bool ElasticModel::IsListed(const WorkerId& id) const {
 }
 
 void ElasticModel::End(int launch, ExitStatus status) {
+  gone_.insert(processes_.at(launch).id);
   processes_.erase(launch);
   Feed(WorkerExited{LaunchId{launch}, status});
 }
@@ -222,6 +224,7 @@ void ElasticModel::Perform(const PublishWorld& action) {
   world_ = world;
   formed_ = false;
   spoiled_ = false;
+  gone_.clear();
   for (auto& [launch, process] : processes_) {
     if (InWorld(process.id)) process.was_member = true;
   }
@@ -238,11 +241,12 @@ void ElasticModel::Perform(const StartWorker& action) {
               failures_[action.worker] < options_.ledger.slot_failures,
           "nothing starts on a quarantined slot");
   const int launch = static_cast<int>(action.launch);
-  Require(processes_
-              .emplace(launch, Process{.id = action.worker,
-                                       .was_member = InWorld(action.worker)})
-              .second,
-          "a launch number is used once");
+  const bool member = InWorld(action.worker) && !gone_.contains(action.worker);
+  Require(
+      processes_
+          .emplace(launch, Process{.id = action.worker, .was_member = member})
+          .second,
+      "a launch number is used once");
 }
 
 void ElasticModel::Perform(const StopWorker& action) {

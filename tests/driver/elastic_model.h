@@ -108,8 +108,9 @@ class ElasticModel {
   ElasticDriver driver_;
   World world_;
   bool formed_ = false;
-  bool spoiled_ = false;  // a member is lost: it is not handed out any more
-  int list_ = -1;         // of the menu; -1: none yet
+  bool spoiled_ = false;     // a member is lost: it is not handed out any more
+  int list_ = -1;            // of the menu; -1: none yet
+  std::set<WorkerId> gone_;  // members of the world that have ended
   std::map<int, Process> processes_;  // by launch; the living
   std::map<WorkerId, int> failures_;  // of each slot
   bool ended_ = false;

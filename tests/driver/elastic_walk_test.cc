@@ -1,8 +1,10 @@
 // Every interleaving of what can happen to a small elastic job, to a depth; and
 // random walks that go further. And the proof that a walk finds what it is for.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 #include <random>
 #include <unordered_set>
 
@@ -122,6 +124,131 @@ std::string WalkAtRandom(const Job& job, std::uint32_t seed, int steps,
   return "";
 }
 
+struct SeededFault {
+  std::string name;
+  std::function<Fault()> make;
+};
+
+template <class ActionType>
+void Drop(std::vector<Action>& actions) {
+  std::erase_if(actions, [](const Action& action) {
+    return std::holds_alternative<ActionType>(action);
+  });
+}
+
+void BendWorlds(std::vector<Action>& actions,
+                const std::function<void(World&)>& bend) {
+  for (Action& action : actions) {
+    if (auto* publish = std::get_if<PublishWorld>(&action))
+      bend(publish->world);
+  }
+}
+
+Fault Bends(std::function<void(std::vector<Action>&)> bends) {
+  return {.bends = std::move(bends)};
+}
+
+std::vector<SeededFault> SeededFaults() {
+  return {
+      {"the second exit in one world is not counted (Horovod PR#1965)",
+       [] {
+         auto exits = std::make_shared<int>(0);
+         return Fault{.hears = [exits](const Event& event) {
+           return !std::holds_alternative<WorkerExited>(event) ||
+                  ++*exits % 2 == 1;
+         }};
+       }},
+      {"a newcomer that is ready is not noticed (Horovod #3014)",
+       [] {
+         return Fault{.hears = [](const Event& event) {
+           const auto* ready = std::get_if<WorkerReady>(&event);
+           return ready == nullptr || ready->after != Epoch{} ||
+                  ready->worker.slot == 0;
+         }};
+       }},
+      {"survivors that ask again are not noticed (Horovod #3494)",
+       [] {
+         return Fault{.hears = [](const Event& event) {
+           const auto* ready = std::get_if<WorkerReady>(&event);
+           return ready == nullptr || ready->after == Epoch{};
+         }};
+       }},
+      {"one success ends the job (Horovod #3852)",
+       [] {
+         auto done = std::make_shared<bool>(false);
+         return Fault{.hears =
+                          [done](const Event& event) {
+                            const auto* exit =
+                                std::get_if<WorkerExited>(&event);
+                            *done = exit != nullptr && exit->status.success();
+                            return true;
+                          },
+                      .bends =
+                          [done](std::vector<Action>& actions) {
+                            if (*done) actions.emplace_back(EndJob{});
+                          }};
+       }},
+      {"a lost worker is not replaced by a new world",
+       [] {
+         auto epochs = std::make_shared<int>(0);
+         return Bends([epochs](std::vector<Action>& actions) {
+           std::erase_if(actions, [&](const Action& action) {
+             return std::holds_alternative<PublishWorld>(action) &&
+                    ++*epochs == 2;
+           });
+         });
+       }},
+      {"a slot gets two workers",
+       [] {
+         return Bends([](std::vector<Action>& actions) {
+           BendWorlds(actions, [](World& world) {
+             world.workers.push_back(world.workers.front());
+           });
+         });
+       }},
+      {"the epoch does not grow",
+       [] {
+         return Bends([](std::vector<Action>& actions) {
+           BendWorlds(actions, [](World& world) { world.epoch = Epoch{1}; });
+         });
+       }},
+      {"a newcomer becomes rank 0",
+       [] {
+         return Bends([](std::vector<Action>& actions) {
+           BendWorlds(actions, [](World& world) {
+             std::reverse(world.workers.begin(), world.workers.end());
+           });
+         });
+       }},
+      {"a world is below the minimum",
+       [] {
+         return Bends([](std::vector<Action>& actions) {
+           BendWorlds(actions, [](World& world) { world.workers.resize(1); });
+         });
+       }},
+      {"workers are not started",
+       [] {
+         auto starts = std::make_shared<int>(0);
+         return Bends([starts](std::vector<Action>& actions) {
+           std::erase_if(actions, [&](const Action& action) {
+             return std::holds_alternative<StartWorker>(action) &&
+                    ++*starts > 2;
+           });
+         });
+       }},
+      {"a job that has ended goes on",
+       [] {
+         return Bends([](std::vector<Action>& actions) {
+           if (!actions.empty() &&
+               std::holds_alternative<EndJob>(actions.back())) {
+             actions.emplace_back(Say{"one more thing"});
+           }
+         });
+       }},
+      {"the last of the ends is not told", [] { return Bends(Drop<EndJob>); }},
+  };
+}
+
 bool InSoak() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
   return std::getenv("HVD_SOAK") != nullptr;
@@ -156,6 +283,21 @@ TEST_CASE("no random walk of an elastic job breaks a rule", "[driver][unit]") {
       CAPTURE(job.name, seed + i);  // HVD_SEED=<that> runs it first
       REQUIRE(WalkAtRandom(job, seed + i, 150) == "");
     }
+  }
+}
+
+// The checker is checked: each of these is a driver that is wrong in one way.
+TEST_CASE("the walk finds every seeded fault", "[driver][unit]") {
+  for (const SeededFault& seeded : SeededFaults()) {
+    CAPTURE(seeded.name);
+    std::string found;
+    for (const Job& job : Jobs()) {
+      for (std::uint32_t seed = 0; seed < 300 && found.empty(); ++seed) {
+        const Fault fresh = seeded.make();
+        found = WalkAtRandom(job, seed, 150, &fresh);
+      }
+    }
+    CHECK(found != "");
   }
 }
 

@@ -86,7 +86,8 @@ std::optional<ProcessInfo> ParseProcStat(std::string_view text) {
                      .group = *group,
                      .session = *session,
                      .alive = !leader_ended || *threads > 1,
-                     .exiting = (*flags & kFlagExiting) != 0};
+                     .exiting = (*flags & kFlagExiting) != 0,
+                     .stopped = state == "T"};
 }
 
 std::optional<ProcessInfo> LookAt(pid_t pid) {

@@ -21,6 +21,8 @@ struct ProcessInfo {
   bool alive = false;
   // On its way out: what it had open may be closed already.
   bool exiting = false;
+  // By a signal, not by a debugger.
+  bool stopped = false;
   bool operator==(const ProcessInfo&) const = default;
 };
 

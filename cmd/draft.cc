@@ -193,7 +193,51 @@ Error Refuse(const FlagUse& use, const std::string& why) {
           use.written + ' ' + why + ", got \"" + use.value + '"'};
 }
 
+namespace {
+
+// nullopt: not a flag of this kind.
+std::optional<Status> ApplyElasticFlag(const FlagUse& use, Draft& draft) {
+  ElasticSettings& s = draft.settings.elasticity;
+  switch (use.flag->id) {
+    case FlagId::kMinNp:
+      return SetCount(use, 1, s.min_np);
+    case FlagId::kMaxNp:
+      return SetCount(use, 1, s.max_np);
+    case FlagId::kScript:
+      return SetText(use, s.script);
+    case FlagId::kWatchHosts:
+      return SetText(use, s.watched_file);
+    case FlagId::kSlotsPerHost:
+      return SetCount(use, 1, s.slots_per_host);
+    case FlagId::kMinHosts:
+      return SetCount(use, 1, s.min_hosts);
+    case FlagId::kDiscoveryInterval:
+      return SetSeconds(use, Zero::kAllowed, s.discovery_interval);
+    case FlagId::kDiscoveryTimeout:
+      return SetSeconds(use, Zero::kRefused, s.discovery_timeout);
+    case FlagId::kElasticTimeout:
+      return SetSeconds(use, Zero::kRefused, s.elastic_timeout);
+    case FlagId::kWorkerTimeout:
+      return SetWorkerTimeout(use, draft);
+    case FlagId::kResetLimit:
+      return SetCount(use, 0, s.reset_limit);
+    case FlagId::kMaxRestarts:
+      return SetCount(use, 0, s.max_restarts);
+    case FlagId::kRestartWindow:
+      return SetSeconds(use, Zero::kRefused, s.restart_window);
+    case FlagId::kSlotFailures:
+      return SetCount(use, 1, s.slot_failures);
+    case FlagId::kCooldownRange:
+      return SetCooldown(use, draft);
+    default:  // the others: ApplyFlag
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
 Status ApplyFlag(const FlagUse& use, Draft& draft) {
+  if (auto applied = ApplyElasticFlag(use, draft)) return *std::move(applied);
   Settings& s = draft.settings;
   switch (use.flag->id) {
     case FlagId::kNumProc:
@@ -208,36 +252,6 @@ Status ApplyFlag(const FlagUse& use, Draft& draft) {
       return SetWord(use, kRankEnvs, s.rank_env);
     case FlagId::kStdin:
       return SetStdin(use, draft);
-    case FlagId::kMinNp:
-      return SetCount(use, 1, s.elasticity.min_np);
-    case FlagId::kMaxNp:
-      return SetCount(use, 1, s.elasticity.max_np);
-    case FlagId::kScript:
-      return SetText(use, s.elasticity.script);
-    case FlagId::kWatchHosts:
-      return SetText(use, s.elasticity.watched_file);
-    case FlagId::kSlotsPerHost:
-      return SetCount(use, 1, s.elasticity.slots_per_host);
-    case FlagId::kMinHosts:
-      return SetCount(use, 1, s.elasticity.min_hosts);
-    case FlagId::kDiscoveryInterval:
-      return SetSeconds(use, Zero::kAllowed, s.elasticity.discovery_interval);
-    case FlagId::kDiscoveryTimeout:
-      return SetSeconds(use, Zero::kRefused, s.elasticity.discovery_timeout);
-    case FlagId::kElasticTimeout:
-      return SetSeconds(use, Zero::kRefused, s.elasticity.elastic_timeout);
-    case FlagId::kWorkerTimeout:
-      return SetWorkerTimeout(use, draft);
-    case FlagId::kResetLimit:
-      return SetCount(use, 0, s.elasticity.reset_limit);
-    case FlagId::kMaxRestarts:
-      return SetCount(use, 0, s.elasticity.max_restarts);
-    case FlagId::kRestartWindow:
-      return SetSeconds(use, Zero::kRefused, s.elasticity.restart_window);
-    case FlagId::kSlotFailures:
-      return SetCount(use, 1, s.elasticity.slot_failures);
-    case FlagId::kCooldownRange:
-      return SetCooldown(use, draft);
     case FlagId::kStartTimeout:
       return SetSeconds(use, Zero::kRefused, s.start_timeout);
     case FlagId::kTimeout:
@@ -274,6 +288,8 @@ Status ApplyFlag(const FlagUse& use, Draft& draft) {
       return SetMode(RunMode::kVersion, draft);
     case FlagId::kHelp:
       return SetMode(RunMode::kHelp, draft);
+    default:
+      break;
   }
   return Error{ErrorCode::kInternal, "flag without a meaning"};
 }

@@ -36,6 +36,7 @@ LauncherHandlers JobRun::launcher_handlers() {
   return {
       .on_started =
           [this](LaunchId id, pid_t pid) {
+            if (stopped_) stopped_->Add(id, pid);
             Feed(WorkerStarted{id, pid});
           },
       .on_start_failed =
@@ -46,6 +47,7 @@ LauncherHandlers JobRun::launcher_handlers() {
       .on_exit =
           [this](LaunchId id, ExitStatus status) {
             live_.erase(id);
+            if (stopped_) stopped_->Remove(id);
             output_.Drain(id);
             Feed(WorkerExited{id, status});
           },
@@ -79,6 +81,10 @@ JobEnd JobRun::Run(WorkerLauncher& launcher, RendezvousServer& server,
                    HostDiscovery& discovery) {
   launcher_ = &launcher;
   server_ = &server;
+  if (plan_.driver.elastic && plan_.driver.worker_timeout) {
+    stopped_.emplace(loop_, *plan_.driver.worker_timeout,
+                     [this](LaunchId id) { Feed(WorkerStopped{id}); });
+  }
   discovery.Start(
       {.on_hosts =
            [this](HostList hosts) { Feed(HostsDiscovered{std::move(hosts)}); },
@@ -104,6 +110,7 @@ void JobRun::OnSignal(int signo) {
       return StopLikeAShellJob();
     case SIGCONT:
       stdin_relay_.OnContinued();
+      if (stopped_) stopped_->StartAnew();
       return SignalAll(SIGCONT);
     default:  // not an enum: INT, TERM, HUP are all that is left
       // The workers have ended and what they left behind has its grace still.

@@ -15,6 +15,7 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "cmd/job_plan.h"
+#include "cmd/stopped_watch.h"
 #include "discovery/host_discovery.h"
 #include "driver/elastic_driver.h"
 #include "launcher/output_mux.h"
@@ -74,6 +75,7 @@ class JobRun {
   WorkerLauncher* launcher_ = nullptr;  // during Run()
   RendezvousServer* server_ = nullptr;  // during Run()
   std::unique_ptr<Timer> deadline_;
+  std::optional<StoppedWatch> stopped_;  // of an elastic job
   StdinRelay stdin_relay_;
   World world_;
   std::map<LaunchId, int> live_;         // started or starting -> first rank

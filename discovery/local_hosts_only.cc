@@ -14,9 +14,10 @@ LocalHostsOnly::LocalHostsOnly(EventLoop& loop,
 
 void LocalHostsOnly::Start(DiscoveryHandlers handlers) {
   handlers_ = std::move(handlers);
-  source_->Start({.on_hosts = [this](HostList hosts) { OnHosts(hosts); },
-                  .on_failed = handlers_.on_failed,
-                  .on_warning = handlers_.on_warning});
+  source_->Start(
+      {.on_hosts = [this](HostList hosts) { OnHosts(std::move(hosts)); },
+       .on_failed = handlers_.on_failed,
+       .on_warning = handlers_.on_warning});
 }
 
 void LocalHostsOnly::OnHosts(HostList hosts) {

@@ -130,14 +130,14 @@ void ElasticDriver::Apply(const WorkerReady& event) {
   CheckStaticJoins();
 }
 
-// In a static job the silence shows in the others' collectives, which end it.
-void ElasticDriver::Apply(const WorkerSilent& event) {
-  Worker* worker = registry_.FindLive(event.worker);
+// In a static job it shows in the others' collectives, which end the job.
+void ElasticDriver::Apply(const WorkerStopped& event) {
+  Worker* worker = registry_.Find(event.launch);
   if (worker == nullptr || !options_.elastic || !options_.worker_timeout ||
       state_ != State::kRunning || !worker->IsSeated()) {
     return;
   }
-  Condemn(*worker, "has not been heard of for " +
+  Condemn(*worker, "has been stopped for " +
                        SecondsText(*options_.worker_timeout) +
                        " (--worker-timeout)");
 }

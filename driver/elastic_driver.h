@@ -83,7 +83,7 @@ class ElasticDriver {
   void Apply(const WorkerStarted& event);
   void Apply(const WorkerStartFailed& event);
   void Apply(const WorkerReady& event);
-  void Apply(const WorkerSilent& event);
+  void Apply(const WorkerStopped& event);
   void Apply(const WorkerExited& event);
   void Apply(const SignalReceived& event);
   void Apply(const LauncherLost& event);

@@ -11,12 +11,14 @@ namespace hvd {
 void ElasticDriver::OnElasticExit(Worker& worker) {
   const bool expected =
       worker.leaving || worker.condemned || worker.end.told_to_stop;
-  if (!expected && worker.end.status->success()) {
+  if (worker.leaving && !worker.end.status->success()) {
+    TellOfLoss(worker, EndText(*worker.end.status));
+  } else if (!expected && worker.end.status->success()) {
     ledger_.Retire(worker.end.worker);
   } else if (!expected && !IsListed(worker.end.worker)) {
     // Gone with its host, which is no failure.
+    TellOfLoss(worker, EndText(*worker.end.status));
     if (worker.member) {
-      TellOfLoss(worker, EndText(*worker.end.status));
       SetWhy(ToString(worker.end.worker) + " is not listed any more", false);
     }
   } else if (!expected) {
@@ -27,10 +29,17 @@ void ElasticDriver::OnElasticExit(Worker& worker) {
   EndIfDone();
 }
 
+// Of the world that it is in for the others, and of the one that they may
+// still be in with it.
 void ElasticDriver::TellOfLoss(const Worker& worker, const std::string& how) {
-  actions_.emplace_back(
-      NotifyLoss{epoch_, worker.end.rank,
-                 "rank " + std::to_string(worker.end.rank) + ' ' + how});
+  const auto tell = [&](Epoch epoch, int rank) {
+    actions_.emplace_back(
+        NotifyLoss{epoch, rank, "rank " + std::to_string(rank) + ' ' + how});
+  };
+  if (worker.held != Epoch{} && worker.held < epoch_ && !formed_) {
+    tell(worker.held, worker.held_rank);
+  }
+  if (worker.member) tell(epoch_, worker.end.rank);
 }
 
 void ElasticDriver::OnFailure(Worker& worker, const std::string& how) {
@@ -40,10 +49,8 @@ void ElasticDriver::OnFailure(Worker& worker, const std::string& how) {
           ? "rank " + std::to_string(worker.end.rank) + " on " + slot.host
           : "the newcomer " + ToString(slot);
   const std::string reason = who + ' ' + how;
-  if (worker.member) {
-    TellOfLoss(worker, how);
-    SetWhy(reason, true);
-  }
+  TellOfLoss(worker, how);
+  if (worker.member) SetWhy(reason, true);
   worker.failed = true;
   ++failure_count_;
   failures_.push_back(now_);

@@ -323,6 +323,7 @@ void ElasticDriver::CheckFormed() {
   for (Worker* member : registry_.members()) {
     member->asks = false;
     member->held = epoch_;
+    member->held_rank = member->end.rank;
   }
   if (!timeline_.all_joined) timeline_.all_joined = SinceBirth();
   if (!resets_.empty()) resets_.back().formed = SinceBirth();

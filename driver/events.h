@@ -39,9 +39,9 @@ struct WorkerReady {
   WorkerId worker;
   Epoch after{};
 };
-// The worker has asked before, and has not been heard of for --worker-timeout.
-struct WorkerSilent {
-  WorkerId worker;
+// The worker's process has been stopped (SIGSTOP) for --worker-timeout.
+struct WorkerStopped {
+  LaunchId launch{};
 };
 struct WorkerExited {
   LaunchId launch{};
@@ -63,10 +63,9 @@ struct LauncherLost {
 // The time that NextDeadline() asked for has come.
 struct Tick {};
 
-using Event =
-    std::variant<HostsDiscovered, DiscoveryFailed, WorkerStarted,
-                 WorkerStartFailed, WorkerReady, WorkerSilent, WorkerExited,
-                 SignalReceived, LauncherLost, Tick>;
+using Event = std::variant<HostsDiscovered, DiscoveryFailed, WorkerStarted,
+                           WorkerStartFailed, WorkerReady, WorkerStopped,
+                           WorkerExited, SignalReceived, LauncherLost, Tick>;
 
 // Actions.
 

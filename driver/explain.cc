@@ -92,7 +92,9 @@ std::string ToText(const Event& event) {
           [](const WorkerReady& e) {
             return "ready " + ToString(e.worker) + " after=" + Number(e.after);
           },
-          [](const WorkerSilent& e) { return "silent " + ToString(e.worker); },
+          [](const WorkerStopped& e) {
+            return "stopped launch=" + Number(e.launch);
+          },
           [](const WorkerExited& e) {
             return "exit launch=" + Number(e.launch) + ' ' + Text(e.status);
           },

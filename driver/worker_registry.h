@@ -20,6 +20,7 @@ struct Worker {
   WorkerEnd end;  // end.rank: in the world, or the one it may get
   bool member = false;
   Epoch held{};       // the world that it has; 0: none yet
+  int held_rank = 0;  // in that world
   bool asks = false;  // it waits for one newer than that
   // It was a member and is none any more: whatever it does is no failure.
   bool leaving = false;

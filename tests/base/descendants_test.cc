@@ -68,6 +68,13 @@ TEST_CASE("ParseProcStat sees that a process is on its way out", "[base]") {
   CHECK(ending->exiting);
 }
 
+TEST_CASE("ParseProcStat tells stopped from held by a debugger", "[base]") {
+  const std::string rest = " 70 76 75 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0";
+  CHECK(ParseProcStat("77 (x) T" + rest)->stopped);
+  CHECK_FALSE(ParseProcStat("77 (x) t" + rest)->stopped);
+  CHECK_FALSE(ParseProcStat("77 (x) S" + rest)->stopped);
+}
+
 TEST_CASE("LookAt sees this process and none that is not there", "[base]") {
   const auto self = LookAt(::getpid());
   REQUIRE(self.has_value());
@@ -89,8 +96,7 @@ TEST_CASE("ParseProcStat refuses what is no stat line", "[base]") {
   CHECK(ParseProcStat(Stat("77 (sleep) S 70 y 75", 1)) == std::nullopt);
 }
 
-TEST_CASE("DescendantsOf finds children's children and no one else",
-          "[base]") {
+TEST_CASE("DescendantsOf finds children's children and no one else", "[base]") {
   const std::vector<ProcessInfo> processes{
       {.pid = 2, .parent = 1},   {.pid = 10, .parent = 2},
       {.pid = 12, .parent = 11}, {.pid = 11, .parent = 10},

@@ -83,7 +83,7 @@ void ElasticModel::Do(const Move& move) {
     }
     case Kind::kMissed:
       processes_.at(move.n).missed = true;
-      return Feed(WorkerSilent{processes_.at(move.n).id});
+      return Feed(WorkerStopped{launch});
     case Kind::kGoHome:
     case Kind::kFinish:
       return End(move.n, {});
@@ -257,8 +257,8 @@ void ElasticModel::Perform(const StopWorker& action) {
 }
 
 void ElasticModel::Perform(const NotifyLoss& action) {
-  Require(action.epoch == world_.epoch, "a loss is told of the last world");
-  spoiled_ = true;
+  Require(action.epoch <= world_.epoch, "a loss is of a world that was");
+  if (action.epoch == world_.epoch) spoiled_ = true;
 }
 
 void ElasticModel::Perform(const Say& action) {

@@ -108,7 +108,7 @@ Result<Event> ParseEvent(const std::string& line) {
   if (kind == "launcher-lost:") {
     return Event{LauncherLost{Error{ErrorCode::kInternal, rest}}};
   }
-  if (kind == "silent") return Event{WorkerSilent{ParseWorker(rest)}};
+  if (kind == "stopped") return Event{WorkerStopped{Launch(fields)}};
   if (kind == "started") {
     return Event{WorkerStarted{Launch(fields), std::stoi(fields.at("pid"))}};
   }

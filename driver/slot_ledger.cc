@@ -47,9 +47,9 @@ std::optional<Instant> SlotLedger::NextChange(const HostList& hosts,
                                               Instant now) const {
   std::optional<Instant> next;
   for (const auto& [id, slot] : slots_) {
-    const auto listed =
-        std::find_if(hosts.begin(), hosts.end(), [&](const HostSlots& host) {
-          return host.host == id.host && id.slot < host.slots;
+    const auto listed = std::find_if(
+        hosts.begin(), hosts.end(), [&id = id](const HostSlots& h) {
+          return h.host == id.host && id.slot < h.slots;
         });
     if (listed == hosts.end()) continue;
     const Instant from = UsableFrom(id);

@@ -53,7 +53,7 @@ TEST_CASE("ParseProcStat tells a zombie from a leader whose threads go on",
         ProcessInfo{77, 70, 76, 75, false});
   CHECK(ParseProcStat(Stat("77 (x) Z 70 76 75", 2)) ==
         ProcessInfo{77, 70, 76, 75, true});
-  CHECK(ParseProcStat(Stat("77 (x) T 70 76 75", 1)) ==
+  CHECK(ParseProcStat(Stat("77 (x) S 70 76 75", 1)) ==
         ProcessInfo{77, 70, 76, 75, true});
 }
 

@@ -12,7 +12,6 @@ int SlotLedger::Charge(const WorkerId& id, Instant now) {
   ++slot.failures;
   slot.last_failure = now;
   slot.rests_until = now + RestAfter(slot.failures);
-  slot.quarantined = slot.failures >= options_.slot_failures;
   return slot.failures;
 }
 
@@ -27,20 +26,9 @@ Instant SlotLedger::UsableFrom(const WorkerId& id) const {
   if (found == slots_.end()) return Instant::min();
   const Slot& slot = found->second;
   if (slot.retired) return Instant::max();
-  if (slot.quarantined && !options_.cooldown) return Instant::max();
+  const bool quarantined = slot.failures >= options_.slot_failures;
+  if (quarantined && !options_.cooldown) return Instant::max();
   return slot.rests_until;
-}
-
-bool SlotLedger::IsQuarantined(const WorkerId& id) const {
-  const auto found = slots_.find(id);
-  return found != slots_.end() && found->second.quarantined;
-}
-
-bool SlotLedger::IsBlacklisted(const HostSlots& host) const {
-  for (int slot = 0; slot < host.slots; ++slot) {
-    if (!IsQuarantined({host.host, slot})) return false;
-  }
-  return host.slots > 0;
 }
 
 std::optional<Instant> SlotLedger::NextChange(const HostList& hosts,

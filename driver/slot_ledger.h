@@ -4,7 +4,7 @@
 // A failure charges its slot, not its host: one bad GPU does not take its
 // neighbours along. The first failure of a slot costs nothing, from the second
 // on it rests for a while that doubles, and one that fails too often is
-// quarantined. A host is blacklisted when all of its slots are.
+// quarantined. A host all of whose slots are is out of use by that alone.
 //
 // Pure. Failures that lie longer back than the window are forgotten.
 #pragma once
@@ -39,16 +39,11 @@ class SlotLedger {
   int Charge(const WorkerId& slot, Instant now);
   // Its worker left with 0 of its own will: it is not started again.
   void Retire(const WorkerId& slot) { slots_[slot].retired = true; }
-  // Its worker has done its work: what happened before counts no more.
-  void Absolve(const WorkerId& slot) { slots_.erase(slot); }
   // The host was named anew: its slots get another chance.
   void Forgive(const std::string& host);
 
   // When a worker may be started there: now or earlier, later, or never.
   Instant UsableFrom(const WorkerId& slot) const;
-  bool IsQuarantined(const WorkerId& slot) const;
-  // All slots of the host are quarantined.
-  bool IsBlacklisted(const HostSlots& host) const;
   // The next moment after `now` at which a slot of `hosts` becomes usable.
   std::optional<Instant> NextChange(const HostList& hosts, Instant now) const;
 
@@ -57,7 +52,6 @@ class SlotLedger {
     int failures = 0;
     Instant last_failure;
     Instant rests_until;
-    bool quarantined = false;
     bool retired = false;
   };
 

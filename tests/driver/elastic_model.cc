@@ -202,11 +202,6 @@ void ElasticModel::Perform(const PublishWorld& action) {
           "no world is above the maximum");
   const std::set<WorkerId> places(world.workers.begin(), world.workers.end());
   Require(static_cast<int>(places.size()) == size, "a slot has one worker");
-  // Survivors keep their order, and nobody stands before them.
-  std::vector<WorkerId> kept;
-  for (const WorkerId& id : world_.workers) {
-    if (places.contains(id)) kept.push_back(id);
-  }
   if (formed_) {
     std::vector<WorkerId> survivors;
     for (const WorkerId& id : world.workers) {

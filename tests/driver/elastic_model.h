@@ -74,7 +74,6 @@ class ElasticModel {
   struct Process {
     WorkerId id;
     bool runs = false;
-    bool ended = false;
     bool asks = false;
     bool spoke = false;
     bool hangs = false;

@@ -33,9 +33,8 @@ TEST_CASE("the first failure of a slot costs nothing, then rests double",
 TEST_CASE("a slot that fails too often is out for good", "[driver][unit]") {
   SlotLedger ledger({.slot_failures = 2});
   ledger.Charge(kSlot, kStart);
-  CHECK_FALSE(ledger.IsQuarantined(kSlot));
+  CHECK(ledger.UsableFrom(kSlot) == kStart);
   CHECK(ledger.Charge(kSlot, kStart) == 2);
-  CHECK(ledger.IsQuarantined(kSlot));
   CHECK(ledger.UsableFrom(kSlot) == Instant::max());
   CHECK_FALSE(ledger.NextChange({{"a", 1}}, kStart));
 }
@@ -44,7 +43,6 @@ TEST_CASE("with a cooldown range a quarantine ends", "[driver][unit]") {
   SlotLedger ledger({.slot_failures = 2, .cooldown = Cooldown{2s, 8s}});
   ledger.Charge(kSlot, kStart);
   ledger.Charge(kSlot, kStart);
-  CHECK(ledger.IsQuarantined(kSlot));
   CHECK(ledger.UsableFrom(kSlot) == kStart + 2s);
   CHECK(ledger.NextChange({{"a", 1}}, kStart) == kStart + 2s);
 }
@@ -69,9 +67,7 @@ TEST_CASE("a failure charges its slot and not the host", "[driver][unit]") {
   SlotLedger ledger({.slot_failures = 1});
   ledger.Charge({"a", 0}, kStart);
   CHECK(ledger.UsableFrom({"a", 1}) == Instant::min());
-  CHECK_FALSE(ledger.IsBlacklisted({"a", 2}));
-  ledger.Charge({"a", 1}, kStart);
-  CHECK(ledger.IsBlacklisted({"a", 2}));
+  CHECK(ledger.UsableFrom({"a", 0}) == Instant::max());
 }
 
 TEST_CASE("a retired slot is used again when its host is named anew",

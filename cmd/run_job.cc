@@ -172,9 +172,15 @@ void JobRun::Perform(const StartWorker& action) {
 Result<WorkerCommand> JobRun::MakeCommand(const StartWorker& action) {
   // A newcomer's environment shows it behind the world that there is; its place
   // is told when it asks. It gets no stdin, which is somebody else's by then.
-  World world = world_;
-  const bool member = RankOf(action.worker) == action.rank;
-  if (!member) world.workers.push_back(action.worker);
+  const auto place = static_cast<std::size_t>(action.rank);
+  const bool member =
+      place < world_.workers.size() && world_.workers[place] == action.worker;
+  World with_newcomer;
+  if (!member) {
+    with_newcomer = world_;
+    with_newcomer.workers.push_back(action.worker);
+  }
+  const World& world = member ? world_ : with_newcomer;
   const int rank =
       member ? action.rank : static_cast<int>(world.workers.size()) - 1;
   Result<UniqueFd> stdin_fd = member && plan_.stdin_rank == rank

@@ -1,23 +1,19 @@
 #include "examples/digits/trainer.h"
 
-#include <hvd/hvd.h>
-
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <utility>
 
 namespace digits {
 namespace {
 
-// This rank's part of [begin, end): every rank's part, in rank order, makes up
-// the whole, whatever the number of ranks.
-std::pair<std::size_t, std::size_t> ShareOf(std::size_t begin,
-                                            std::size_t end) {
+// How many of the first `count` items are this rank's when they are dealt one
+// by one, in rank order, as hvd::ElasticSampler does. So every batch is the
+// next part of the epoch's order, whatever the number of ranks.
+std::size_t DealtToMe(std::size_t count) {
   const auto rank = static_cast<std::size_t>(hvd::Rank());
   const auto size = static_cast<std::size_t>(hvd::Size());
-  const std::size_t count = end - begin;
-  return {begin + count * rank / size, begin + count * (rank + 1) / size};
+  return (count + size - 1 - rank) / size;
 }
 
 }  // namespace
@@ -25,55 +21,71 @@ std::pair<std::size_t, std::size_t> ShareOf(std::size_t begin,
 Trainer::Trainer(std::vector<Image> images, const TrainingOptions& options)
     : images_(std::move(images)),
       options_(options),
-      random_(options.seed),
-      order_(images_.size()),
+      gradient_(Model::kParameters + 1),
       velocity_(Model::kParameters),
-      gradient_(Model::kParameters + 1) {
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
-  if (hvd::Rank() == 0) {
-    Random weights(options.seed + 1);
-    model_.Initialise(weights);
-  }
-  hvd::Broadcast(model_.parameters().data(), Model::kParameters, 0);
+      sampler_(images_.size(), options.seed) {
+  Random weights(options.seed + 1);
+  model_.Initialise(weights);
 }
 
-double Trainer::RunEpoch() {
-  random_.Shuffle(order_);  // the same order everywhere: the seed is
-  double loss = 0;
-  for (std::size_t begin = 0; begin < images_.size();) {
-    const std::size_t end = std::min(begin + options_.batch, images_.size());
-    loss += Step(begin, end);
-    begin = end;
-  }
-  return loss / static_cast<double>(images_.size());
+void Trainer::Register(hvd::ElasticState& state) {
+  state.RegisterArray(model_.parameters().data(), Model::kParameters);
+  state.RegisterVector(velocity_);
+  state.RegisterSampler(sampler_);
+  state.RegisterScalar(progress_);
+  state.RegisterVector(losses_);
 }
 
-double Trainer::Step(std::size_t begin, std::size_t end) {
+void Trainer::EnterWorld() { dealt_from_ = images_done(); }
+
+std::size_t Trainer::images_done() const {
+  return std::min(progress_.steps * options_.batch, images_.size());
+}
+
+std::size_t Trainer::BatchSize() const {
+  return std::min(options_.batch, images_.size() - images_done());
+}
+
+std::vector<std::size_t> Trainer::NextShare() {
+  const std::size_t begin = images_done() - dealt_from_;
+  return sampler_.Next(DealtToMe(begin + BatchSize()) - DealtToMe(begin));
+}
+
+void Trainer::Step(const std::vector<std::size_t>& mine) {
   std::fill(gradient_.begin(), gradient_.end(), 0.0);
   const std::span<double> sums(gradient_.data(), Model::kParameters);
   double& loss = gradient_.back();
-  const auto [mine, mine_end] = ShareOf(begin, end);
-  for (std::size_t i = mine; i < mine_end; ++i) {
-    loss += model_.AddGradient(images_[order_[i]], sums);
+  for (const std::size_t image : mine) {
+    loss += model_.AddGradient(images_[image], sums);
   }
   hvd::AllReduce(gradient_.data(), gradient_.size(), hvd::ReduceOp::kAverage);
 
   // An average over ranks of sums over images; times the ranks it is the sum
   // over the batch, however unevenly the batch was shared.
   const auto ranks = static_cast<double>(hvd::Size());
-  const double to_mean = ranks / static_cast<double>(end - begin);
+  const double to_mean = ranks / static_cast<double>(BatchSize());
   const std::span<double> parameters = model_.parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     velocity_[i] = options_.momentum * velocity_[i] + to_mean * gradient_[i];
     parameters[i] -= options_.learning_rate * velocity_[i];
   }
-  return loss * ranks;
+  progress_.loss += loss * ranks;
+  ++progress_.steps;
+  sampler_.RecordBatch(mine.size());
+}
+
+void Trainer::EndEpoch() {
+  losses_.push_back(progress_.loss / static_cast<double>(images_.size()));
+  progress_ = {};
+  dealt_from_ = 0;
+  sampler_.SetEpoch(epoch());
 }
 
 double Trainer::Accuracy(const std::vector<Image>& images) const {
   std::int64_t right = 0;
-  const auto [mine, mine_end] = ShareOf(0, images.size());
-  for (std::size_t i = mine; i < mine_end; ++i) {
+  const auto size = static_cast<std::size_t>(hvd::Size());
+  for (auto i = static_cast<std::size_t>(hvd::Rank()); i < images.size();
+       i += size) {
     if (model_.Classify(images[i]) == images[i].label) ++right;
   }
   hvd::AllReduce(&right, 1, hvd::ReduceOp::kSum);

@@ -5,10 +5,10 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
-#include <regex>
 #include <string>
 #include <vector>
 
+#include "tests/examples/example_runs.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_directory.h"
 
@@ -16,48 +16,6 @@ using namespace std::chrono_literals;
 
 namespace hvd::testing {
 namespace {
-
-const std::string kBin = HVD_BUILD_DIR "/bin";
-const std::string kHvdrun = kBin + "/hvdrun";
-const std::string kDigits = kBin + "/digits";
-const std::string kRing = kBin + "/ring";
-
-// Sanitized builds train ten times as slowly.
-constexpr std::chrono::milliseconds kTrainingLimit = 50s;
-
-ProgramResult RunWell(const std::vector<std::string>& argv) {
-  const ProgramResult result = RunProgram(argv, {}, kTrainingLimit);
-  INFO(result.out << result.err);
-  REQUIRE(result.status == ExitStatus{});
-  return result;
-}
-
-// hvdrun FLAGS... PROGRAM...
-std::vector<std::string> Hvdrun(std::vector<std::string> flags,
-                                const std::vector<std::string>& program) {
-  flags.insert(flags.begin(), kHvdrun);
-  flags.insert(flags.end(), program.begin(), program.end());
-  return flags;
-}
-
-// Each number that follows `key` in `text`.
-std::vector<double> NumbersAfter(const std::string& key,
-                                 const std::string& text) {
-  std::vector<double> numbers;
-  const std::regex pattern(key + "=([-+.0-9e]+)");
-  for (std::sregex_iterator it(text.begin(), text.end(), pattern), end;
-       it != end; ++it) {
-    numbers.push_back(std::stod((*it)[1]));
-  }
-  return numbers;
-}
-
-double Accuracy(const std::string& text) {
-  const auto all = NumbersAfter("train=1437 test=360 accuracy", text);
-  INFO(text);
-  REQUIRE(all.size() == 1);
-  return all[0];
-}
 
 std::size_t Occurrences(const std::string& text, const std::string& what) {
   std::size_t count = 0;

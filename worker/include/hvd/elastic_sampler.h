@@ -17,8 +17,9 @@
 //
 // Each epoch goes through all samples in an order of its own, which depends on
 // seed and epoch only. What is left of it is dealt to the ranks of each new
-// world. A sample that was recorded before a commit is never dealt again; what
-// was recorded after the last commit is, if a rank fails. So each counts once.
+// world, one by one in rank order. A sample that was recorded before a commit
+// is never dealt again; what was recorded after the last commit is, if a rank
+// fails. So each counts once.
 //
 // Threads: as hvd.h.
 #pragma once

@@ -1,7 +1,10 @@
 #include "cmd/report.h"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
+#include <cstdio>
+#include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,6 +13,7 @@
 #include "base/seconds.h"
 #include "base/shell_quote.h"
 #include "cmd/exit_code.h"
+#include "cmd/reset_lines.h"
 #include "driver/explain.h"
 #include "driver/worker_registry.h"
 
@@ -145,14 +149,35 @@ Json FirstFailureJson(const JobReport& report) {
   return json;
 }
 
+// "2026-11-30T19:28:17.123456Z"
+std::string UtcText(std::chrono::system_clock::time_point when) {
+  const auto second = std::chrono::floor<std::chrono::seconds>(when);
+  const auto us = std::chrono::floor<Moment>(when - second).count();
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(second);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  std::array<char, 32> day{};
+  std::strftime(day.data(), day.size(), "%Y-%m-%dT%H:%M:%S", &utc);
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%s.%06dZ", day.data(),
+                static_cast<int>(us));
+  return text.data();
+}
+
+// Milliseconds, to the microsecond.
+double Milliseconds(Moment moment) {
+  return static_cast<double>(moment.count()) / 1000;
+}
+
 Json ResetJson(const Reset& reset) {
   return {{"epoch", static_cast<std::uint64_t>(reset.epoch)},
           {"why", reset.why},
           {"size_before", reset.size_before},
           {"size_after", reset.size_after},
-          {"seen_ms", reset.at.count()},
-          {"published_ms", reset.published.count()},
-          {"formed_ms", Milliseconds(reset.formed)}};
+          {"seen_ms", Milliseconds(reset.seen)},
+          {"published_ms", Milliseconds(reset.published)},
+          {"formed_ms",
+           reset.formed ? Json(Milliseconds(*reset.formed)) : Json(nullptr)}};
 }
 
 Json RanksJson(const Outcome& outcome, bool victims) {
@@ -186,6 +211,9 @@ std::vector<std::string> ReportLines(const JobReport& report) {
     const std::string victims = VictimsText(outcome);
     if (!victims.empty()) lines.push_back("the others: " + victims);
   }
+  for (std::string& line : ResetLines(outcome.resets)) {
+    lines.push_back(std::move(line));
+  }
   lines.push_back(ExitLine(outcome));
   return lines;
 }
@@ -194,6 +222,7 @@ std::string ReportJson(const JobReport& report) {
   const Outcome& outcome = report.outcome;
   const Timeline& t = outcome.timeline;
   Json json = {{"hvdrun", report.version},
+               {"started", UtcText(report.started)},
                {"command", report.command},
                {"verdict", ToText(outcome.verdict)},
                {"exit_code", ExitCodeOf(outcome)},

@@ -220,7 +220,7 @@ void JobRun::Perform(const Say& action) {
 }
 
 void JobRun::Perform(const EndJob& action) {
-  end_ = JobEnd{action.outcome, result_, ""};
+  end_ = JobEnd{action.outcome, started_, result_, ""};
   if (const auto& failed = action.outcome.first_failed) {
     end_->first_failure_stderr = JoinLines(output_.LastStderr(failed->launch));
   }

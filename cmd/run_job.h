@@ -28,6 +28,7 @@ namespace hvd {
 // What is left of a job when it has ended.
 struct JobEnd {
   Outcome outcome;
+  std::chrono::system_clock::time_point started;
   std::optional<std::string> result;  // what rank 0 gave to SetResult
   std::string first_failure_stderr;   // its last lines
 };
@@ -71,6 +72,7 @@ class JobRun {
   OutputMux& output_;
   Logger& logger_;
   Instant begin_;
+  std::chrono::system_clock::time_point started_ = WallNow();  // the same
   ElasticDriver driver_;
   WorkerLauncher* launcher_ = nullptr;  // during Run()
   RendezvousServer* server_ = nullptr;  // during Run()

@@ -254,7 +254,7 @@ class Hvdrun {
     router_ = {};
     const auto interrupted = [&] { return router_.end.has_value(); };
     const bool all_read = FlushOutput(loop_, output, reader, interrupted);
-    const JobReport report{end.outcome, settings_.command,
+    const JobReport report{end.outcome, end.started, settings_.command,
                            end.first_failure_stderr, FirstFailureLog(end)};
     WriteFiles(files, end, report, output);
     for (const std::string& line : ReportLines(report)) {

@@ -216,8 +216,12 @@ void ElasticDriver::SkipTimeAsleep(Instant now) {
           ": that time counts for no deadline");
 }
 
-Duration ElasticDriver::Since(Instant then) const {
-  return std::chrono::duration_cast<Duration>(then - born_);
+Moment ElasticDriver::MomentOf(Instant then) const {
+  return std::chrono::duration_cast<Moment>(then - born_);
+}
+
+Duration ElasticDriver::SinceBirth() const {
+  return std::chrono::duration_cast<Duration>(now_ - born_);
 }
 
 }  // namespace hvd

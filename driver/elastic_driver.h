@@ -65,7 +65,7 @@ class ElasticDriver {
   struct Why {
     std::string text;
     bool failure = false;
-    Duration since{0};
+    Instant since;
   };
 
   // Why the job ends; the first one counts.
@@ -148,8 +148,8 @@ class ElasticDriver {
   Duration MembersLimit() const;
   std::string MembersFlag() const;
   void SkipTimeAsleep(Instant now);
-  Duration Since(Instant then) const;  // the driver was made
-  Duration SinceBirth() const { return Since(now_); }
+  Moment MomentOf(Instant then) const;
+  Duration SinceBirth() const;
   void SayLine(std::string text) {
     actions_.emplace_back(Say{std::move(text)});
   }

@@ -83,8 +83,8 @@ void ElasticDriver::Publish(const std::vector<LaunchId>& launches) {
     const int after = static_cast<int>(launches.size());
     SayLine("epoch " + EpochText(epoch_) + ": " + CountText(after, "worker") +
             ", " + std::to_string(before) + " before: " + why_->text);
-    resets_.push_back({epoch_, why_->text, before, after, why_->since,
-                       SinceBirth(), std::nullopt});
+    resets_.push_back({epoch_, why_->text, before, after, MomentOf(why_->since),
+                       MomentOf(now_), std::nullopt});
   }
   why_.reset();
   if (registry_.AnyMember(Asks)) AwaitMembers();
@@ -215,18 +215,17 @@ std::vector<LaunchId> ElasticDriver::NextMembers() {
 // newcomers when all have come that are on their way, or a moment later.
 std::optional<ElasticDriver::Why> ElasticDriver::WhyNow(
     const std::vector<LaunchId>& next) {
-  if (registry_.AnyMember(IsLost))
-    return Why{"a worker is gone", false, SinceBirth()};
+  if (registry_.AnyMember(IsLost)) return Why{"a worker is gone", false, now_};
   const std::set<LaunchId> in_next(next.begin(), next.end());
   for (const Worker* member : registry_.members()) {
     if (!member->IsSeated() || in_next.contains(member->end.launch)) continue;
     return Why{ToString(member->end.worker) + " is not listed any more", false,
-               SinceBirth()};
+               now_};
   }
   if (first_broken_) return WhyBroken();
   if (IsMissed() && registry_.AnyMember(HasDeparted)) {
     return Why{RankText(registry_.Ranks(HasDeparted)) + " left with code 0",
-               false, SinceBirth()};
+               false, now_};
   }
   if (!first_joiner_ || !formed_) return std::nullopt;
   const int newcomers =
@@ -236,7 +235,7 @@ std::optional<ElasticDriver::Why> ElasticDriver::WhyNow(
   if (newcomers == 0 || (more_come && now_ < *first_joiner_ + kGather)) {
     return std::nullopt;
   }
-  return Why{CountText(newcomers, "newcomer"), false, Since(*first_joiner_)};
+  return Why{CountText(newcomers, "newcomer"), false, *first_joiner_};
 }
 
 // Some member waits for a world that needs all of them.
@@ -251,7 +250,7 @@ std::optional<ElasticDriver::Why> ElasticDriver::WhyBroken() const {
   const std::vector<int> departed = registry_.Ranks(HasDeparted);
   return Why{departed.empty() ? "the ranks lost each other"
                               : RankText(departed) + " left with code 0",
-             false, Since(*first_broken_)};
+             false, *first_broken_};
 }
 
 // What Reconcile would do later though nothing happens meanwhile.
@@ -270,7 +269,7 @@ std::optional<Instant> ElasticDriver::NextReconcile() const {
 }
 
 void ElasticDriver::SetWhy(const std::string& text, bool failure) {
-  if (!why_) why_ = Why{text, failure, SinceBirth()};
+  if (!why_) why_ = Why{text, failure, now_};
 }
 
 void ElasticDriver::WaitForMinimum() {
@@ -326,7 +325,7 @@ void ElasticDriver::CheckFormed() {
     member->held_rank = member->end.rank;
   }
   if (!timeline_.all_joined) timeline_.all_joined = SinceBirth();
-  if (!resets_.empty()) resets_.back().formed = SinceBirth();
+  if (!resets_.empty()) resets_.back().formed = MomentOf(now_);
   if (wait_ == Wait::kMembers) EndWait();
   for (Worker* leaver : registry_.All(
            [](const Worker& w) { return w.leaving && !w.leave_by; })) {

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,15 +53,19 @@ struct Timeline {
   Duration ended{0};
 };
 
+// Since the driver was made. Finer than Duration, as a reset takes a few
+// milliseconds.
+using Moment = std::chrono::microseconds;
+
 // One change from a world to the next.
 struct Reset {
   Epoch epoch{};    // of the new world
   std::string why;  // "rank 2 on a was killed by SIGKILL"
   int size_before = 0;
   int size_after = 0;
-  Duration at{0};                  // the cause was seen
-  Duration published{0};           // the new world was decided
-  std::optional<Duration> formed;  // all its members had come
+  Moment seen{0};                // the cause of it
+  Moment published{0};           // the new world was decided
+  std::optional<Moment> formed;  // all its members had come
 };
 
 struct Outcome {

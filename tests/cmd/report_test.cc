@@ -14,6 +14,8 @@ namespace {
 using Json = nlohmann::json;
 using Lines = std::vector<std::string>;
 
+const std::chrono::system_clock::time_point kStarted{1'796'066'897'123'456us};
+
 WorkerEnd Worker(int rank, const std::string& host, ExitStatus status) {
   WorkerEnd worker;
   worker.rank = rank;
@@ -38,6 +40,7 @@ JobReport FirstFailure() {
   JobReport report;
   report.command = {"./train", "--note", "a b"};
   report.version = "1.2.3";
+  report.started = kStarted;
   Outcome& outcome = report.outcome;
   outcome.verdict = Verdict::kWorkerFailed;
   outcome.reason = "rank 2 on b exited with code 7";
@@ -55,6 +58,7 @@ JobReport Success() {
   JobReport report;
   report.command = {"true"};
   report.version = "1.2.3";
+  report.started = kStarted;
   report.outcome.verdict = Verdict::kSucceeded;
   report.outcome.epoch = Epoch{1};
   report.outcome.workers = {Worker(0, "localhost", {}),
@@ -167,6 +171,30 @@ TEST_CASE("the JSON report of a success is what its golden file says",
   const Json parsed = Json::parse(json);
   CHECK(parsed["first_failure"].is_null());
   CHECK(parsed["phases_ms"]["all_joined"].is_null());
+}
+
+TEST_CASE("resets are reported before the last line, and to the microsecond",
+          "[cmd][unit]") {
+  JobReport report = Success();
+  report.outcome.resets = {{.epoch = Epoch{2},
+                            .why = "1 newcomer",
+                            .size_before = 1,
+                            .size_after = 2,
+                            .seen = 500'125us,
+                            .published = 501'000us,
+                            .formed = std::nullopt}};
+  const Lines lines = ReportLines(report);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0] == "1 reset:");
+  CHECK(lines[2] == "exit code 0: all 2 workers exited with 0");
+  CHECK(Json::parse(ReportJson(report))["resets"] ==
+        Json::array({{{"epoch", 2},
+                      {"why", "1 newcomer"},
+                      {"size_before", 1},
+                      {"size_after", 2},
+                      {"seen_ms", 500.125},
+                      {"published_ms", 501.0},
+                      {"formed_ms", nullptr}}}));
 }
 
 TEST_CASE("a JSON report is valid whatever a worker wrote", "[cmd][unit]") {

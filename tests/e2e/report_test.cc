@@ -125,6 +125,36 @@ TEST_CASE(
   CHECK(Contains(result.err, file));
 }
 
+TEST_CASE("hvdrun tells of each reset on stderr and in --report", "[e2e]") {
+  TemporaryDirectory directory;
+  const std::string file = directory / "report.json";
+  Program job(HvdrunCommand(
+      {"--report", file, "-np", "3", "--min-np", "2", "sh", "-c",
+       "echo pid=$$; exec " + Bin("ring") + " --rate 20 --steps 40"}));
+  REQUIRE(job.WaitForOutput("rank=2 size=3 step=3 "));
+  const auto killed = PidOfRank(job.out(), 1);
+  REQUIRE(killed);
+  REQUIRE(::kill(*killed, SIGKILL) == 0);
+  const ProgramResult result = job.Wait();
+  const json report = json::parse(ReadFile(file), nullptr, false);
+  INFO(result.err << report.dump(2));
+  REQUIRE(result.status.success());
+  const json& resets = report["resets"];
+  REQUIRE(resets.size() == 2);  // the loss, and the worker started for it
+  for (const json& reset : resets) {
+    CHECK(reset["seen_ms"] <= reset["published_ms"]);
+    CHECK(reset["published_ms"] < reset["formed_ms"]);
+    CHECK(reset["formed_ms"] < report["phases_ms"]["ended"]);
+  }
+  CHECK(resets[0]["epoch"] == 2);
+  CHECK(resets[0]["size_after"] == 2);
+  CHECK(resets[0]["why"] == "rank 1 on localhost was killed by SIGKILL");
+  CHECK(resets[1]["size_after"] == 3);
+  CHECK(Contains(result.err, "hvdrun: 2 resets:\nhvdrun:   epoch 2 at "));
+  CHECK(Contains(result.err, ": 3 -> 2 workers, decided in "));
+  CHECK(Contains(result.err, ": rank 1 on localhost was killed by SIGKILL\n"));
+}
+
 TEST_CASE("hvdrun --report is written for every other way a job ends",
           "[e2e]") {
   struct Case {

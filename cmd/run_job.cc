@@ -61,6 +61,10 @@ RendezvousHandlers JobRun::rendezvous_handlers() {
           [this](const WorkerId& worker, Epoch after) {
             Feed(WorkerReady{worker, after});
           },
+      .on_blame =
+          [this](const WorkerId& worker, Epoch epoch, int rank) {
+            Feed(WorkerBlames{worker, epoch, rank});
+          },
       .on_log =
           [this](const WorkerId& worker, const std::string& text) {
             output_.PrintWorkerLog(RankOf(worker).value_or(-1), world_.epoch,

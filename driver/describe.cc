@@ -22,6 +22,7 @@ std::string Text(const Worker& worker, Epoch epoch, Instant now) {
   if (worker.leaving) text += 'l';
   if (worker.condemned) text += 'c';
   if (worker.end.told_to_stop) text += 't';
+  if (worker.blames) text += 'b' + std::to_string(*worker.blames);
   text += worker.held == Epoch{} ? "0" : "-" + std::to_string(behind);
   return text + (worker.leave_by ? Relative(worker.leave_by, now) : "");
 }

@@ -61,6 +61,9 @@ void ElasticDriver::OnWaitOver() {
     case Wait::kMinimum:
       OnMinimumMissing();
       break;
+    case Wait::kCulprit:
+      EndByFailureOf(*registry_.Find(*first_failed_));
+      break;
     case Wait::kEnds:
       SayLine("giving up on " + RankText(registry_.Ranks(IsRunning)) +
               ": still there long after SIGKILL");
@@ -147,6 +150,12 @@ std::string ElasticDriver::WaitText() const {
     case Wait::kMinimum:
       return "waiting for " + CountText(options_.min_workers, "worker") +
              " (--min-np) on " + HostsText(hosts_) + more("--elastic-timeout");
+    case Wait::kCulprit: {
+      const Worker& failed = *registry_.Find(*first_failed_);
+      return "waiting for rank " + std::to_string(CulpritOf(failed).end.rank) +
+             " to end, to which rank " + std::to_string(failed.end.rank) +
+             " puts its failure down, for " + SecondsText(left) + " more";
+    }
     case Wait::kEnds:
       return "waiting for " + RankText(registry_.Ranks(IsRunning)) +
              " to end, " +

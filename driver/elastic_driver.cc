@@ -31,13 +31,9 @@ Verdict VerdictOfStartFailure(ErrorCode code) {
   return Verdict::kLauncherFailed;
 }
 
-bool HasEnded(const Worker& worker) { return worker.HasEnded(); }
 bool IsRunning(const Worker& worker) { return worker.IsRunning(); }
 bool HasJoined(const Worker& worker) {
   return worker.end.joined_at.has_value();
-}
-bool EndedWithoutJoining(const Worker& worker) {
-  return !HasJoined(worker) && HasEnded(worker);
 }
 
 }  // namespace
@@ -130,6 +126,15 @@ void ElasticDriver::Apply(const WorkerReady& event) {
   CheckStaticJoins();
 }
 
+void ElasticDriver::Apply(const WorkerBlames& event) {
+  Worker* worker = registry_.FindLive(event.worker);
+  if (worker == nullptr || event.epoch != epoch_ || event.rank < 0 ||
+      event.rank >= static_cast<int>(registry_.members().size())) {
+    return;
+  }
+  worker->blames = event.rank;
+}
+
 // In a static job it shows in the others' collectives, which end the job.
 void ElasticDriver::Apply(const WorkerStopped& event) {
   Worker* worker = registry_.Find(event.launch);
@@ -167,20 +172,6 @@ void ElasticDriver::Apply(const WorkerExited& event) {
   }
 }
 
-void ElasticDriver::OnStaticExit(Worker& worker) {
-  if (worker.end.status->success()) {
-    CheckStaticJoins();
-    return EndIfAllEnded();
-  }
-  const std::string how = EndText(*worker.end.status);
-  const std::string rank = "rank " + std::to_string(worker.end.rank);
-  actions_.emplace_back(NotifyLoss{epoch_, worker.end.rank, rank + ' ' + how});
-  BeginStop(
-      {Verdict::kWorkerFailed, 0,
-       rank + " on " + worker.end.worker.host + ' ' + how, "", worker.end},
-      SIGTERM);
-}
-
 void ElasticDriver::Apply(const SignalReceived& event) {
   if (state_ != State::kStopping) {
     if (event.signo == SIGINT) last_interrupt_ = now_;
@@ -211,26 +202,6 @@ void ElasticDriver::Apply(const LauncherLost& event) {
 }
 
 void ElasticDriver::Apply(const Tick&) {}
-
-// A world exists only when all of its members have joined: one that ended
-// without joining keeps the others waiting for ever.
-void ElasticDriver::CheckStaticJoins() {
-  if (registry_.AllMembers(HasJoined)) {
-    if (!timeline_.all_joined) timeline_.all_joined = SinceBirth();
-    EndWait();
-    return;
-  }
-  if (!registry_.AnyMember(HasJoined)) return;
-  const auto gone = registry_.Ranks(EndedWithoutJoining);
-  if (gone.empty()) return;
-  const auto first = static_cast<std::size_t>(gone.front());
-  BeginStop({Verdict::kLauncherFailed, 0,
-             RankText(gone) + " exited with code 0 without joining the world "
-                              "that the others wait for",
-             "every worker of the job must call init, or none",
-             registry_.members()[first]->end},
-            SIGTERM);
-}
 
 void ElasticDriver::Decide(Cause cause) {
   HVD_CHECK(state_ != State::kStopping && state_ != State::kEnded);

@@ -59,7 +59,7 @@ class ElasticDriver {
     kEnded,
   };
   // What the one wait in progress is for.
-  enum class Wait { kNothing, kSlots, kMembers, kMinimum, kEnds };
+  enum class Wait { kNothing, kSlots, kMembers, kMinimum, kCulprit, kEnds };
 
   // Why the next world comes; kept until it does.
   struct Why {
@@ -83,19 +83,24 @@ class ElasticDriver {
   void Apply(const WorkerStarted& event);
   void Apply(const WorkerStartFailed& event);
   void Apply(const WorkerReady& event);
+  void Apply(const WorkerBlames& event);
   void Apply(const WorkerStopped& event);
   void Apply(const WorkerExited& event);
   void Apply(const SignalReceived& event);
   void Apply(const LauncherLost& event);
   void Apply(const Tick& event);
-  void OnStaticExit(Worker& worker);
-  void CheckStaticJoins();
   void Decide(Cause cause);
   void BeginStop(Cause cause, int first_signal);
   void StopOne(Worker& worker, int first_signal);
   void KillAll();
   void EndIfAllEnded();
   void End();
+
+  // static_job.cc: the one world of a static job.
+  void OnStaticExit(Worker& worker);
+  const Worker& CulpritOf(const Worker& failed) const;
+  void EndByFailureOf(const Worker& worker);
+  void CheckStaticJoins();
 
   // elastic_reset.cc and elastic_failure.cc: from world to world.
   void Reconcile();
@@ -167,7 +172,8 @@ class ElasticDriver {
   bool anyone_spoke_ = false;
   std::deque<Instant> failures_;  // within the restart window
   int failure_count_ = 0;
-  std::optional<Cause> last_failure_;  // of a worker
+  std::optional<Cause> last_failure_;     // of a worker
+  std::optional<LaunchId> first_failed_;  // static; whom it blames still runs
   std::optional<Why> why_;
   std::optional<Instant> first_joiner_;  // since when a newcomer is ready
   std::optional<Instant>

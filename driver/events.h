@@ -39,6 +39,13 @@ struct WorkerReady {
   WorkerId worker;
   Epoch after{};
 };
+// The worker's collectives of that world ended because `rank` left it or died,
+// the worker says. The worker's own end, if it comes, is a consequence.
+struct WorkerBlames {
+  WorkerId worker;
+  Epoch epoch{};
+  int rank = 0;
+};
 // The worker's process has been stopped (SIGSTOP) for --worker-timeout.
 struct WorkerStopped {
   LaunchId launch{};
@@ -63,9 +70,10 @@ struct LauncherLost {
 // The time that NextDeadline() asked for has come.
 struct Tick {};
 
-using Event = std::variant<HostsDiscovered, DiscoveryFailed, WorkerStarted,
-                           WorkerStartFailed, WorkerReady, WorkerStopped,
-                           WorkerExited, SignalReceived, LauncherLost, Tick>;
+using Event =
+    std::variant<HostsDiscovered, DiscoveryFailed, WorkerStarted,
+                 WorkerStartFailed, WorkerReady, WorkerBlames, WorkerStopped,
+                 WorkerExited, SignalReceived, LauncherLost, Tick>;
 
 // Actions.
 

@@ -92,6 +92,10 @@ std::string ToText(const Event& event) {
           [](const WorkerReady& e) {
             return "ready " + ToString(e.worker) + " after=" + Number(e.after);
           },
+          [](const WorkerBlames& e) {
+            return "blame " + ToString(e.worker) + " epoch=" + Number(e.epoch) +
+                   " rank=" + std::to_string(e.rank);
+          },
           [](const WorkerStopped& e) {
             return "stopped launch=" + Number(e.launch);
           },

@@ -50,6 +50,11 @@ Worker* WorkerRegistry::Find(LaunchId launch) {
   return found == workers_.end() ? nullptr : &found->second;
 }
 
+const Worker* WorkerRegistry::Find(LaunchId launch) const {
+  const auto found = workers_.find(launch);
+  return found == workers_.end() ? nullptr : &found->second;
+}
+
 Worker* WorkerRegistry::FindLive(const WorkerId& id) {
   const auto newest = newest_.find(id);
   if (newest == newest_.end()) return nullptr;

@@ -22,6 +22,8 @@ struct Worker {
   Epoch held{};       // the world that it has; 0: none yet
   int held_rank = 0;  // in that world
   bool asks = false;  // it waits for one newer than that
+  // The rank that ended its collectives, by its own account.
+  std::optional<int> blames;
   // It was a member and is none any more: whatever it does is no failure.
   bool leaving = false;
   // We stop it because it kept the others waiting: its end is a failure.
@@ -59,6 +61,7 @@ class WorkerRegistry {
 
   // nullptr: none of ours, or forgotten.
   Worker* Find(LaunchId launch);
+  const Worker* Find(LaunchId launch) const;
   // The one that has not ended, if any.
   Worker* FindLive(const WorkerId& id);
 

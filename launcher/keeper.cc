@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/descendants.h"
 #include "base/overloaded.h"
+#include "launcher/end_order.h"
 #include "launcher/keeper_channel.h"
 #include "launcher/keeper_protocol.h"
 #include "launcher/stop_sweep.h"
@@ -40,6 +41,20 @@ struct Ended {
   pid_t pid = 0;
   ExitStatus status;
 };
+
+// Killed, and not by what a program does about a peer that is gone: abort(), a
+// write to a closed pipe, a polite signal to itself.
+bool DiedOfItself(const ExitStatus& status) {
+  switch (status.signal) {
+    case 0:
+    case SIGABRT:
+    case SIGPIPE:
+    case SIGTERM:
+      return false;
+    default:
+      return true;
+  }
+}
 
 // What one ended worker left in its session.
 struct Leftover {
@@ -80,6 +95,7 @@ class Keeper {
   void Reap();
   void ReapInto(std::vector<Ended>& ended);
   void AwaitDying(std::vector<Ended>& ended);
+  void PutCauseFirst(std::vector<Ended>& ended);
   bool AnyDying() const;
   void OnWorkerExit(const Ended& ended);
   void LookAround();
@@ -95,6 +111,7 @@ class Keeper {
   Duration grace_{10'000};  // until Configure says otherwise
   std::optional<FdLimit> nofile_;
   std::map<LaunchId, pid_t> running_;
+  EndOrder end_order_;
   std::vector<Leftover> leftovers_;
   std::optional<StopSweep> stop_all_;
   int stop_all_requests_ = 0;
@@ -189,6 +206,7 @@ void Keeper::Launch(const KeeperLaunch& launch) {
     return leftover.session == pid.value();
   });
   running_[launch.id] = pid.value();
+  end_order_.Watch(pid.value());
   childless_ = false;
   Tell(KeeperStarted{launch.id, pid.value()});
 }
@@ -229,19 +247,33 @@ void Keeper::DrainChildSignals() const {
   }
 }
 
-// The first failure that is told counts as the cause. Those that come together
-// are told in this order: killed ones, then others. A killed worker's peers
-// exit because of it, and may even be seen first.
+// The first failure that is told counts as the cause.
 void Keeper::Reap() {
   std::vector<Ended> ended;
   ReapInto(ended);
   const bool failed =
       std::any_of(ended.begin(), ended.end(),
                   [](const Ended& e) { return !e.status.success(); });
-  if (failed) AwaitDying(ended);
-  std::stable_partition(ended.begin(), ended.end(),
-                        [](const Ended& e) { return e.status.signal != 0; });
-  for (const Ended& e : ended) OnWorkerExit(e);
+  if (failed) {
+    AwaitDying(ended);
+    PutCauseFirst(ended);
+  }
+  for (const Ended& e : ended) {
+    end_order_.Forget(e.pid);
+    OnWorkerExit(e);
+  }
+}
+
+// In the order in which they ended, but for this: a dying process closes its
+// connections before it has ended, and those who notice may overtake it on a
+// busy machine. They don't die of a SIGKILL or SIGSEGV over it.
+void Keeper::PutCauseFirst(std::vector<Ended>& ended) {
+  std::map<pid_t, std::size_t> place;
+  for (const Ended& e : ended) place[e.pid] = end_order_.PlaceOf(e.pid);
+  std::sort(ended.begin(), ended.end(), [&](const Ended& a, const Ended& b) {
+    return std::pair(!DiedOfItself(a.status), place[a.pid]) <
+           std::pair(!DiedOfItself(b.status), place[b.pid]);
+  });
 }
 
 void Keeper::ReapInto(std::vector<Ended>& ended) {

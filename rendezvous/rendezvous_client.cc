@@ -280,6 +280,14 @@ Result<WorldNotice> RendezvousClient::WaitNotice(Epoch epoch, NoticeKind heard,
   return *std::move(notice);
 }
 
+Status RendezvousClient::Blame(Epoch epoch, int rank, Instant deadline) {
+  const std::string body = FormatBlame({epoch, rank});
+  Result<std::string> answer =
+      impl_->LongPoll({"POST", std::string(kBlameTarget), body}, {deadline});
+  if (!answer.ok()) return std::move(answer).error().Wrap("blame a rank");
+  return Done{};
+}
+
 Status RendezvousClient::Log(std::string_view text, Instant deadline) {
   const std::string body = CutLog(text);
   Result<std::string> answer =

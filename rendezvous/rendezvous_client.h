@@ -50,6 +50,10 @@ class RendezvousClient {
   Result<WorldNotice> WaitNotice(Epoch epoch, NoticeKind heard,
                                  Instant deadline);
 
+  // Says that this rank has left world `epoch` or died, so that hvdrun doesn't
+  // take the failures that follow from it for the cause.
+  Status Blame(Epoch epoch, int rank, Instant deadline);
+
   // A line for hvdrun's terminal. At most kMaxLogBytes are kept, with a mark.
   Status Log(std::string_view text, Instant deadline);
   // The job's result, written by hvdrun if the job succeeds. Only rank 0's

@@ -30,12 +30,16 @@ struct RendezvousOptions {
   HttpLimits limits;
 };
 
-// All four must be set. They may call Publish and Notify, but not destroy the
+// All must be set. They may call Publish and Notify, but not destroy the
 // server.
 struct RendezvousHandlers {
   // A worker asked for a world newer than `after` for the first time; again
   // when it was started again.
   std::function<void(const WorkerId&, Epoch after)> on_ready;
+  // The worker's collectives of world `epoch` ended because that rank has left
+  // it or died. It is said before the worker's program learns of it. Unchecked:
+  // there may be no such world or rank.
+  std::function<void(const WorkerId&, Epoch epoch, int rank)> on_blame;
   std::function<void(const WorkerId&, std::string text)> on_log;
   std::function<void(const WorkerId&, std::string bytes)> on_result;
   // One line per kind of refusal and peer: who, what, why.

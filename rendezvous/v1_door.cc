@@ -15,7 +15,7 @@
 namespace hvd {
 namespace {
 
-enum class Route { kSession, kWorld, kNotice, kLog, kResult };
+enum class Route { kSession, kWorld, kNotice, kBlame, kLog, kResult };
 
 struct RouteRule {
   Route route;
@@ -26,13 +26,15 @@ struct RouteRule {
 
 // Room for the longest names; a world request has about 200 bytes.
 constexpr std::size_t kMaxWorldRequest = 16384;
+constexpr std::size_t kMaxBlame = 256;
 // The client's mark of a cut line stands behind kMaxLogBytes.
 constexpr std::size_t kMaxLogBody = RendezvousClient::kMaxLogBytes + 64;
 
-constexpr std::array<RouteRule, 5> kRoutes = {{
+constexpr std::array<RouteRule, 6> kRoutes = {{
     {Route::kSession, HttpMethod::kGet, kSessionTarget, 0},
     {Route::kWorld, HttpMethod::kPost, kWorldTarget, kMaxWorldRequest},
     {Route::kNotice, HttpMethod::kGet, kNoticeTarget, 0},
+    {Route::kBlame, HttpMethod::kPost, kBlameTarget, kMaxBlame},
     {Route::kLog, HttpMethod::kPost, kLogTarget, kMaxLogBody},
     {Route::kResult, HttpMethod::kPut, kResultTarget,
      RendezvousClient::kMaxResultBytes},
@@ -80,6 +82,7 @@ class V1Door::Conversation : public HttpConversation {
   void OpenSession(const RequestHead& head);
   void OnWorld(std::string_view body);
   void OnNotice(std::string_view target);
+  void OnBlame(std::string_view body);
 
   V1Door& door_;
   HttpConnection& connection_;
@@ -147,6 +150,8 @@ void V1Door::Conversation::OnRequest(const RequestHead& head,
       return OnWorld(body);
     case Route::kNotice:
       return OnNotice(head.target);
+    case Route::kBlame:
+      return OnBlame(body);
     case Route::kLog: {
       std::string text(body);
       Reply(200, "");
@@ -196,6 +201,13 @@ void V1Door::Conversation::OnNotice(std::string_view target) {
     return Reply(200, FormatNotice(*notice));
   }
   door_.parked_[waiter()] = this;
+}
+
+void V1Door::Conversation::OnBlame(std::string_view body) {
+  const std::optional<Blame> blame = ParseBlame(body);
+  if (!blame) return Reply(400, "the body is not {epoch, rank}");
+  Reply(200, "");
+  door_.handlers_.on_blame(worker_, blame->epoch, blame->rank);
 }
 
 void V1Door::Conversation::Reply(int status, std::string_view body,

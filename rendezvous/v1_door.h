@@ -20,6 +20,7 @@ class V1Door {
  public:
   struct Handlers {
     std::function<void(const WorkerId&, Epoch after)> on_ready;
+    std::function<void(const WorkerId&, Epoch, int rank)> on_blame;
     std::function<void(const WorkerId&, std::string text)> on_log;
     std::function<void(const WorkerId&, std::string bytes)> on_result;
   };

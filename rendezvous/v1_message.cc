@@ -159,6 +159,22 @@ std::optional<NoticeBoard::Question> ParseNoticeTarget(
   return NoticeBoard::Question{Epoch{*epoch}, static_cast<NoticeKind>(*heard)};
 }
 
+std::string FormatBlame(const Blame& blame) {
+  return Dump({{"epoch", Number(blame.epoch)}, {"rank", blame.rank}});
+}
+
+std::optional<Blame> ParseBlame(std::string_view body) {
+  const Json json = ParseObject(body);
+  std::uint64_t epoch = 0;
+  Blame blame;
+  if (json.is_discarded() || !Read(json, "epoch", epoch) ||
+      !Read(json, "rank", blame.rank)) {
+    return std::nullopt;
+  }
+  blame.epoch = Epoch{epoch};
+  return blame;
+}
+
 std::string FormatNotice(const WorldNotice& notice) {
   Json json = {{"text", notice.text}};
   if (notice.lost_rank) json["lost_rank"] = *notice.lost_rank;

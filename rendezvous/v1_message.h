@@ -17,6 +17,7 @@ namespace hvd {
 inline constexpr std::string_view kSessionTarget = "/v1/session";
 inline constexpr std::string_view kWorldTarget = "/v1/world";
 inline constexpr std::string_view kNoticeTarget = "/v1/notice";
+inline constexpr std::string_view kBlameTarget = "/v1/blame";
 inline constexpr std::string_view kLogTarget = "/v1/log";
 inline constexpr std::string_view kResultTarget = "/v1/result";
 
@@ -50,6 +51,16 @@ std::optional<WorldAnswer> ParseWorldAnswer(std::string_view body);
 // out: none.
 std::string FormatNoticeTarget(const NoticeBoard::Question& question);
 std::optional<NoticeBoard::Question> ParseNoticeTarget(std::string_view target);
+
+// POST /v1/blame
+struct Blame {
+  Epoch epoch{};
+  int rank = 0;
+
+  bool operator==(const Blame&) const = default;
+};
+std::string FormatBlame(const Blame& blame);
+std::optional<Blame> ParseBlame(std::string_view body);
 
 std::string FormatNotice(const WorldNotice& notice);
 std::optional<WorldNotice> ParseNotice(std::string_view body);

@@ -54,9 +54,9 @@ class Context {
   // wanted any more. After any error it is in no world, and calls fail.
   virtual Status Rejoin() = 0;
   // To be called before a failure is told to the program, which may end over
-  // it: waits a moment for hvdrun to have seen the rank that failed, so that
-  // this one is not taken for the cause.
-  virtual void LetHvdrunSeeFirst() {}
+  // it: tells hvdrun which rank failed, so that this one is not taken for the
+  // cause.
+  virtual void BlameFailedRank() {}
   // As RendezvousClient's; without hvdrun a line on stdout, and nothing.
   virtual Status Log(std::string_view text) = 0;
   virtual Status SetResult(std::string_view bytes) = 0;

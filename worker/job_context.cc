@@ -17,6 +17,8 @@ namespace {
 
 // A line or a result: hvdrun answers in milliseconds, if it lives.
 constexpr Duration kRequestLimit{10'000};
+// The program is to know of a failure within 100 ms of it.
+constexpr Duration kBlameLimit{75};
 // hvdrun ends a job whose workers do not all join within --start-timeout, and
 // knows who is missing. Our own limit is for when hvdrun says nothing.
 constexpr Duration kHvdrunSpeaksFirst{5'000};
@@ -59,8 +61,13 @@ class JobContext : public Context {
   Communicator& communicator() override {
     return world_ ? world_->communicator() : nobody_;
   }
-  void LetHvdrunSeeFirst() override {
-    if (world_) world_->LetHvdrunSeeFirst();
+  void BlameFailedRank() override {
+    const std::optional<int> rank =
+        world_ ? world_->NewlyFailedRank() : std::nullopt;
+    if (!rank) return;
+    // It is a courtesy: without hvdrun's answer the failure is told as well.
+    (void)client_.Blame(world_->epoch(), *rank,
+                        SteadyClock().Now() + kBlameLimit);
   }
 
   bool elastic() const override { return env_.elastic; }

@@ -7,10 +7,6 @@
 namespace hvd {
 namespace {
 
-// From a rank's end to hvdrun's word about it takes a few ms. The program is to
-// know within 100 ms of that end.
-constexpr Duration kHvdrunSeesFirst{75};
-
 Identity IdentityOf(const Membership& membership) {
   const Placement placement = PlacementOf(membership.world, membership.rank);
   const auto rank = static_cast<std::size_t>(membership.rank);
@@ -55,14 +51,14 @@ Status JoinedWorld::FormRing(const RingListener& listener, Instant deadline) {
   return Done{};
 }
 
-void JoinedWorld::LetHvdrunSeeFirst() {
-  if (std::exchange(has_waited_, true)) return;
+std::optional<int> JoinedWorld::NewlyFailedRank() {
   const CommFailure* failure = communicator_->failure();
-  if (failure == nullptr || failure->rank < 0 ||
-      failure->rank == identity_.rank) {
-    return;  // nobody has ended
+  if (failure == nullptr || std::exchange(failure_told_, true)) {
+    return std::nullopt;
   }
-  if (notices_) notices_->WaitForLoss(kHvdrunSeesFirst);
+  const bool gone = failure->rank >= 0 && failure->rank != identity_.rank &&
+                    failure->code != ErrorCode::kTimeout;
+  return gone ? std::optional(failure->rank) : std::nullopt;
 }
 
 }  // namespace hvd

@@ -38,8 +38,9 @@ class JoinedWorld {
   Epoch epoch() const { return membership_.world.epoch; }
   Communicator& communicator() { return *communicator_; }
   bool heard_of_change() const { return notices_ && notices_->heard(); }
-  // As Context's.
-  void LetHvdrunSeeFirst();
+  // Once: the other rank that has left or died, if one has. A silent one is
+  // there still.
+  std::optional<int> NewlyFailedRank();
 
  private:
   void Listen();
@@ -47,7 +48,7 @@ class JoinedWorld {
   const WorkerEnv& env_;
   Membership membership_;
   Identity identity_;
-  bool has_waited_ = false;
+  bool failure_told_ = false;
   std::optional<RendezvousClient> client_;
   std::unique_ptr<Communicator> communicator_;
   std::optional<NoticeThread> notices_;  // ends before what it uses

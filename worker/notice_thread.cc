@@ -70,17 +70,11 @@ void NoticeThread::Run(Epoch epoch) {
   }
 }
 
-void NoticeThread::WaitForLoss(Duration limit) {
-  std::unique_lock lock(mutex_);
-  lost_changed_.wait_for(lock, limit, [this] { return loss_.has_value(); });
-}
-
 void NoticeThread::OnLoss(int rank, const std::string& text) {
   {
     const std::lock_guard lock(mutex_);
     loss_ = CommFailure{rank, ErrorCode::kUnavailable, text};
   }
-  lost_changed_.notify_all();
   if (!Pause(kRingFirst)) return;
   const std::lock_guard lock(mutex_);
   if (communicator_ != nullptr) communicator_->Abort(*loss_);

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -39,8 +38,6 @@ class NoticeThread {
 
   // Any thread. Something was heard: a new world is there or being made.
   bool heard() const { return heard_.load(); }
-  // Returns once hvdrun has said that a rank is lost, or after `limit`.
-  void WaitForLoss(Duration limit);
 
  private:
   void Run(Epoch epoch);
@@ -53,7 +50,6 @@ class NoticeThread {
   Doorbell over_;
   std::atomic<bool> heard_{false};
   std::mutex mutex_;
-  std::condition_variable lost_changed_;
   std::optional<CommFailure> loss_;       // guarded by mutex_
   Communicator* communicator_ = nullptr;  // guarded by mutex_
   std::thread thread_;                    // last: uses all the others

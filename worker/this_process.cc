@@ -49,7 +49,7 @@ void Collective(const std::function<Status(Communicator&)>& call) {
   Context& context = JoinedHere();
   const Status status = call(context.communicator());
   if (status.ok()) return;
-  context.LetHvdrunSeeFirst();
+  context.BlameFailedRank();
   ThrowFailure(context.communicator(), status.error());
 }
 

@@ -171,7 +171,7 @@ class Walk {
   void Step() {
     const auto starting = witness_.In(Life::kStarting);
     const auto running = witness_.In(Life::kRunning);
-    switch (Pick(10)) {
+    switch (Pick(11)) {
       case 0:
         Feed(HostsDiscovered{{{"a", 1 + Pick(3)}, {"b", 1 + Pick(3)}}});
         break;
@@ -184,6 +184,11 @@ class Walk {
       case 5:
         Feed(WorkerReady{{Pick(2) == 0 ? "a" : "b", Pick(3)},
                          Epoch{static_cast<std::uint64_t>(Pick(2))}});
+        break;
+      case 9:
+        Feed(WorkerBlames{{Pick(2) == 0 ? "a" : "b", Pick(3)},
+                          Epoch{static_cast<std::uint64_t>(Pick(2))},
+                          Pick(5) - 1});
         break;
       case 6:
         if (!running.empty()) Exit(running[Choose(running)], AnyStatus());

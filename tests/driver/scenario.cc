@@ -116,6 +116,11 @@ Result<Event> ParseEvent(const std::string& line) {
     return Event{WorkerReady{ParseWorker(rest.substr(0, rest.find(' '))),
                              Epoch{std::stoul(fields.at("after"))}}};
   }
+  if (kind == "blame") {
+    return Event{WorkerBlames{ParseWorker(rest.substr(0, rest.find(' '))),
+                              Epoch{std::stoul(fields.at("epoch"))},
+                              std::stoi(fields.at("rank"))}};
+  }
   const auto signo = SignalNumber(rest);
   if (kind == "signal" && signo) return Event{SignalReceived{*signo}};
   return Unreadable(line);

@@ -173,6 +173,15 @@ TEST_CASE("hvdrun names the killed rank, not those that lost their peer",
   CHECK(NoneLeft(mark.text(), 1s));
 }
 
+TEST_CASE("hvdrun names the rank that left though it is the last to end",
+          "[e2e]") {
+  const ProgramResult result = Hvdrun({"-np", "4", E2eWorker(), "last", "7"});
+  INFO(result.err);
+  CHECK(result.status == ExitStatus{.code = 7});
+  CHECK(Contains(result.err, "rank 1 on localhost"));
+  CHECK(Contains(result.err, "exited with code 7"));
+}
+
 TEST_CASE("a worker's exit decides, not the end of its pipes", "[e2e]") {
   // A grandchild holds stdout and stderr open and ignores that its parent died.
   for (const int code : {0, 3}) {

@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
+#include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +24,63 @@ namespace hvd {
 
 using testing::TemporaryDirectory;
 using testing::WorkerHost;
+
+namespace {
+
+// Workers that exit with 3 when they are let go, one after the other, while
+// the keeper looks away: waitpid() would name them by the order of their birth.
+class GatedWorkers {
+ public:
+  explicit GatedWorkers(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      REQUIRE(::mkfifo(Gate(i).c_str(), 0600) == 0);
+      ids_.push_back(host_.Shell("read x <" + Gate(i) + "; exit 3"));
+      pids_.push_back(host_.WaitForStart(ids_[i]));
+    }
+  }
+
+  // The last of them by SIGKILL, if given.
+  void End(const std::vector<std::size_t>& order,
+           std::optional<std::size_t> killed = {}) {
+    const pid_t keeper = host_.launcher().keeper_pid();
+    REQUIRE(::kill(keeper, SIGSTOP) == 0);
+    for (const std::size_t i : order) {
+      std::ofstream(Gate(i)) << "go\n";
+      AwaitZombie(pids_[i]);
+    }
+    if (killed) {
+      REQUIRE(::kill(pids_[*killed], SIGKILL) == 0);
+      AwaitZombie(pids_[*killed]);
+    }
+    REQUIRE(::kill(keeper, SIGCONT) == 0);
+    for (const LaunchId id : ids_) host_.WaitForExit(id);
+  }
+
+  // The workers' numbers, as their exits were told.
+  std::vector<std::size_t> told() const {
+    std::vector<std::size_t> numbers;
+    for (const LaunchId id : host_.exit_order()) {
+      const auto at = std::find(ids_.begin(), ids_.end(), id);
+      numbers.push_back(static_cast<std::size_t>(at - ids_.begin()));
+    }
+    return numbers;
+  }
+
+ private:
+  std::string Gate(std::size_t i) const {
+    return directory_ / std::to_string(i);
+  }
+  void AwaitZombie(pid_t pid) {
+    REQUIRE(host_.WaitUntil([&] { return testing::ProcessState(pid) == 'Z'; }));
+  }
+
+  WorkerHost host_;
+  TemporaryDirectory directory_;
+  std::vector<LaunchId> ids_;
+  std::vector<pid_t> pids_;
+};
+
+}  // namespace
 
 TEST_CASE("LocalLauncher reports each exit code from 0 to 255", "[launcher]") {
   WorkerHost host;
@@ -204,6 +264,20 @@ TEST_CASE("LocalLauncher starts and reaps 64 workers at once", "[launcher]") {
   for (const LaunchId id : ids) CHECK(host.WaitForExit(id).code == 7);
   CHECK(host.StopLeftovers(10s) < 5s);
   CHECK(testing::ChildrenOf(host.launcher().keeper_pid()).empty());
+}
+
+TEST_CASE("workers that failed together are told in the order of their ends",
+          "[launcher]") {
+  GatedWorkers workers(4);
+  workers.End({2, 0, 3, 1});
+  CHECK(workers.told() == std::vector<std::size_t>{2, 0, 3, 1});
+}
+
+TEST_CASE("of workers that failed together a killed one is told first",
+          "[launcher]") {
+  GatedWorkers workers(3);
+  workers.End({0, 2}, 1);
+  CHECK(workers.told() == std::vector<std::size_t>{1, 0, 2});
 }
 
 TEST_CASE("a LocalLauncher with nothing left takes its keeper along",

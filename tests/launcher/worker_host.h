@@ -109,6 +109,7 @@ class WorkerHost {
   }
 
   const std::map<LaunchId, ExitStatus>& exits() const { return exits_; }
+  const std::vector<LaunchId>& exit_order() const { return exit_order_; }
   const std::map<LaunchId, Error>& failures() const { return failures_; }
   const std::optional<Error>& lost() const { return lost_; }
 
@@ -131,6 +132,7 @@ class WorkerHost {
             .on_exit =
                 [this](LaunchId id, ExitStatus status) {
                   CHECK(exits_.emplace(id, status).second);
+                  exit_order_.push_back(id);
                 },
             .on_lost = [this](Error error) { lost_ = std::move(error); }};
   }
@@ -141,6 +143,7 @@ class WorkerHost {
   std::map<LaunchId, Captured> outputs_;
   std::map<LaunchId, pid_t> pids_;
   std::map<LaunchId, ExitStatus> exits_;
+  std::vector<LaunchId> exit_order_;
   std::map<LaunchId, Error> failures_;
   std::optional<Error> lost_;
   std::unique_ptr<LocalLauncher> launcher_;

@@ -103,6 +103,22 @@ TEST_CASE("a line for hvdrun's terminal arrives with its worker",
                         {{"node-3", 7}, "loss 0.5"}});
 }
 
+TEST_CASE("a rank that others lost is blamed in the worker's name",
+          "[rendezvous][net]") {
+  ServedJob job;
+  RendezvousClient client = job.Client({"node-3", 7});
+  REQUIRE(
+      job.Run([&] { return client.Blame(Epoch{4}, 2, In(kPatience)); }).ok());
+  CHECK(job.blames ==
+        std::vector<ServedJob::Blamed>{{{"node-3", 7}, Epoch{4}, 2}});
+  // The server hands on what the message says, be there such a rank or not.
+  const Status strange =
+      job.Run([&] { return client.Blame(Epoch{4}, -1, In(kPatience)); });
+  REQUIRE_FALSE(strange.ok());
+  CHECK(strange.error().message().find("{epoch, rank}") != std::string::npos);
+  CHECK(job.blames.size() == 1);
+}
+
 TEST_CASE("a result of several MiB arrives whole", "[rendezvous][net]") {
   ServedJob job;
   RendezvousClient client = job.Client({"a", 0});
@@ -256,6 +272,7 @@ TEST_CASE("a handler may publish the world that its worker waits for",
       loop, options,
       {.on_ready = [&](const WorkerId&,
                        Epoch) { server->Publish(WorldOf(1, 1)); },
+       .on_blame = [](const auto&, Epoch, int) {},
        .on_log = [](const auto&, const auto&) {},
        .on_result = [](const auto&, const auto&) {},
        .on_refused = [](const auto&) {}});

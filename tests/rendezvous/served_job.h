@@ -48,6 +48,10 @@ class ServedJob {
         loop, options,
         {.on_ready = [this](const WorkerId& worker,
                             Epoch after) { ready.emplace_back(worker, after); },
+         .on_blame =
+             [this](const WorkerId& worker, Epoch epoch, int rank) {
+               blames.push_back({worker, epoch, rank});
+             },
          .on_log = [this](
                        const WorkerId& worker,
                        std::string text) { logs.emplace_back(worker, text); },
@@ -100,6 +104,13 @@ class ServedJob {
 
   EventLoop loop;
   std::vector<std::pair<WorkerId, Epoch>> ready;
+  struct Blamed {
+    WorkerId by;
+    Epoch epoch{};
+    int rank = 0;
+    bool operator==(const Blamed&) const = default;
+  };
+  std::vector<Blamed> blames;
   std::vector<std::pair<WorkerId, std::string>> logs;
   std::vector<std::pair<WorkerId, std::string>> results;
   std::vector<std::string> refused;

@@ -53,6 +53,18 @@ TEST_CASE("a world request that does not fit is refused", "[rendezvous]") {
   }
 }
 
+TEST_CASE("a blame survives the way, and what is none is refused",
+          "[rendezvous]") {
+  CHECK(ParseBlame(FormatBlame({Epoch{~0ULL}, 7})) == Blame{Epoch{~0ULL}, 7});
+  for (const std::string bad :
+       {"", "7", "{}", R"({"epoch":1})", R"({"rank":1})",
+        R"({"epoch":1,"rank":-1})", R"({"epoch":1,"rank":2147483648})",
+        R"({"epoch":"1","rank":0})", R"({"epoch":1,"rank":0}x)"}) {
+    INFO(bad);
+    CHECK_FALSE(ParseBlame(bad));
+  }
+}
+
 TEST_CASE("a world survives the way", "[rendezvous]") {
   const World world{Epoch{3}, {{"a", 0}, {"b", 7}}};
   const std::vector<Endpoint> endpoints = {kEndpoint, {"::1", 1, "", ""}};

@@ -50,6 +50,11 @@ class Job {
                const std::lock_guard lock(mutex_);
                ready_.insert({worker, after});
              },
+         .on_blame =
+             [this](const WorkerId& worker, Epoch, int rank) {
+               const std::lock_guard lock(mutex_);
+               blames_.insert({worker, rank});
+             },
          .on_log =
              [this](const WorkerId& worker, const std::string& text) {
                const std::lock_guard lock(mutex_);
@@ -136,6 +141,11 @@ class Job {
 
   const std::string& key() const { return key_; }
   JobEnv& env() { return env_; }
+  // Who said that which rank has failed.
+  std::set<std::pair<WorkerId, int>> blames() {
+    const std::lock_guard lock(mutex_);
+    return blames_;
+  }
   std::set<std::string> logs() {
     const std::lock_guard lock(mutex_);
     return logs_;
@@ -156,6 +166,7 @@ class Job {
   JobEnv env_;
   std::mutex mutex_;
   std::set<std::pair<WorkerId, Epoch>> ready_;
+  std::set<std::pair<WorkerId, int>> blames_;
   std::set<std::string> logs_;
   std::set<std::string> results_;
   std::condition_variable results_changed_;

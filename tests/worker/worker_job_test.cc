@@ -59,6 +59,13 @@ TEST_CASE("A killed worker is a CommError with its rank in all others",
   CHECK(programs[1]->Wait(kPatient).status.signal == SIGKILL);
 }
 
+TEST_CASE("hvdrun is told of a lost rank before the program is", "[worker]") {
+  Job job(HVD_WORKER_PROBE, OneHost(3));
+  auto programs = job.StartAll("death");
+  REQUIRE(programs[0]->WaitForOutput("failed rank=1"));
+  CHECK(job.blames().contains({{"a", 0}, 1}));
+}
+
 TEST_CASE("A rank that hvdrun reports as lost ends the others' collectives",
           "[worker]") {
   Job job(HVD_WORKER_PROBE, OneHost(3));

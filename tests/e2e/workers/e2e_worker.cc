@@ -2,11 +2,16 @@
 //
 //   survive             allreduces until a peer is lost, says who and when
 //   leave CODE          the same, but rank 1 exits with CODE in the middle
+//   last CODE           the same, but rank 1 has left and exits when all others
+//                       have
 //   log BYTES           LogToDriver() and stdout, a text of that size
 //   result CODE TEXT... SetResult(TEXT of this rank), then exit with CODE
 //   secrets             looks for HVD_'s secrets before and after Init()
 //   mismatch            rank 1 makes another call than the others
 #include <hvd/hvd.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -50,6 +55,31 @@ int Survive(const Words&) {
               " at=" + std::to_string(NowNs()) + " " + error.what());
   }
   return 1;
+}
+
+// Blocks until every other worker of this host has ended.
+void AwaitOthers(const std::vector<std::int64_t>& pids) {
+  for (const std::int64_t pid : pids) {
+    if (pid == ::getpid()) continue;
+    const auto pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+    pollfd ended{pidfd, POLLIN, 0};
+    if (pidfd >= 0) ::poll(&ended, 1, 20'000);
+  }
+}
+
+// As a Python program does: it is out of the ring before its exit handlers run.
+int Last(const Words& words) {
+  hvd::Init();
+  const std::int64_t mine = ::getpid();
+  std::vector<std::int64_t> pids(static_cast<std::size_t>(hvd::Size()));
+  hvd::AllGather(&mine, pids.data(), 1);
+  if (hvd::Rank() == 1) {
+    hvd::Shutdown();
+    AwaitOthers(pids);
+    return std::stoi(words.at(0));
+  }
+  std::vector<double> values(1000, 1.0);
+  for (;;) hvd::AllReduce(values.data(), values.size());
 }
 
 int Leave(const Words& words) {
@@ -105,8 +135,9 @@ int Mismatch(const Words&) {
 
 int Run(int argc, char** argv) {
   const std::map<std::string, std::function<int(const Words&)>> actions{
-      {"survive", Survive},  {"leave", Leave},     {"log", Log},
-      {"result", SetResult}, {"secrets", Secrets}, {"mismatch", Mismatch},
+      {"survive", Survive},   {"leave", Leave},      {"last", Last},
+      {"log", Log},           {"result", SetResult}, {"secrets", Secrets},
+      {"mismatch", Mismatch},
   };
   const Words words(argv + std::min(argc, 2), argv + argc);
   return actions.at(argc > 1 ? argv[1] : "")(words);

@@ -143,7 +143,7 @@ TEST_CASE("hvdrun tells of each reset on stderr and in --report", "[e2e]") {
   REQUIRE(resets.size() == 2);  // the loss, and the worker started for it
   for (const json& reset : resets) {
     CHECK(reset["seen_ms"] <= reset["published_ms"]);
-    CHECK(reset["published_ms"] < reset["formed_ms"]);
+    CHECK(reset["published_ms"] <= reset["formed_ms"]);  // all asked before
     CHECK(reset["formed_ms"] < report["phases_ms"]["ended"]);
   }
   CHECK(resets[0]["epoch"] == 2);

@@ -115,6 +115,7 @@ class ElasticDriver {
   int CountForMinimum();
   std::optional<Why> WhyNow(const std::vector<LaunchId>& next);
   std::optional<Why> WhyBroken() const;
+  Instant CauseShownBy() const;
   bool IsMissed() const;
   void SetWhy(const std::string& text, bool failure);
   void WaitForMinimum();

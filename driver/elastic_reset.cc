@@ -246,11 +246,23 @@ bool ElasticDriver::IsMissed() const {
 std::optional<ElasticDriver::Why> ElasticDriver::WhyBroken() const {
   const bool all_ask = registry_.AllMembers(
       [](const Worker& member) { return !member.IsSeated() || member.asks; });
-  if (!all_ask && now_ < *first_broken_ + kCauseComes) return std::nullopt;
+  if (!all_ask && now_ < CauseShownBy()) return std::nullopt;
   const std::vector<int> departed = registry_.Ranks(HasDeparted);
   return Why{departed.empty() ? "the ranks lost each other"
                               : RankText(departed) + " left with code 0",
              false, *first_broken_};
+}
+
+// A rank that has left, by the word of others, and asks for nothing is about to
+// end.
+Instant ElasticDriver::CauseShownBy() const {
+  const bool one_is_ending = registry_.AnyMember([&](const Worker& member) {
+    if (!member.blames) return false;
+    const auto rank = static_cast<std::size_t>(*member.blames);
+    const Worker& blamed = *registry_.members()[rank];
+    return blamed.IsSeated() && !blamed.asks;
+  });
+  return *first_broken_ + (one_is_ending ? kCulpritEnds : kCauseComes);
 }
 
 // What Reconcile would do later though nothing happens meanwhile.
@@ -260,7 +272,7 @@ std::optional<Instant> ElasticDriver::NextReconcile() const {
   const auto consider = [&](Instant when) {
     if (when > now_ && (!next || when < *next)) next = when;
   };
-  if (first_broken_) consider(*first_broken_ + kCauseComes);
+  if (first_broken_) consider(CauseShownBy());
   if (first_joiner_) consider(*first_joiner_ + kGather);
   for (const auto& [launch, worker] : registry_.workers()) {
     if (worker.leave_by && worker.IsRunning()) consider(*worker.leave_by);

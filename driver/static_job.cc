@@ -13,9 +13,6 @@
 namespace hvd {
 namespace {
 
-// Exit handlers, a core dump. A rank that has left and goes on is no cause.
-constexpr Duration kCulpritEnds{5'000};
-
 bool HasJoined(const Worker& worker) {
   return worker.end.joined_at.has_value();
 }

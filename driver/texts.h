@@ -14,6 +14,10 @@ namespace hvd {
 // without it. Longer than the launcher's own patience, which speaks first.
 inline constexpr Duration kGiveUpAfterKill{10'000};
 
+// How long a rank that has left the ring, by the word of others, may take to
+// end: exit handlers, a core dump. One that takes longer goes on.
+inline constexpr Duration kCulpritEnds{5'000};
+
 // "1 worker", "2 workers"
 std::string CountText(int count, const std::string& noun);
 // "a:2 b:1", "no host"

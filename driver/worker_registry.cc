@@ -34,6 +34,7 @@ void WorkerRegistry::SetMembers(const std::vector<LaunchId>& launches) {
     worker.end.rank = static_cast<int>(members_.size());
     worker.member = true;
     worker.leaving = false;
+    worker.blames.reset();  // it was another world's rank
     members_.push_back(&worker);
   }
   ForgetEnded();

@@ -103,6 +103,22 @@ TEST_CASE("SamplerPlan deals every sample to one rank, evenly", "[worker]") {
   CHECK(seen.size() == 10);
 }
 
+TEST_CASE("SamplerPlan deals one by one in rank order, in any world",
+          "[worker]") {
+  // A batch of the whole job is then the next part of the epoch's order.
+  Ranks ranks(12, 3);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < 12; ++i) {
+    order.push_back(Left(ranks[i % 3])[i / 3]);
+  }
+  ranks.Step(2);
+  ranks.Commit();
+  ranks.Change({0, 2}, 0);
+  for (std::size_t i = 6; i < 12; ++i) {
+    CHECK(Left(ranks[i % 2])[(i - 6) / 2] == order[i]);
+  }
+}
+
 TEST_CASE("SamplerPlan has an order for each seed and epoch", "[worker]") {
   const auto order = [](std::uint64_t seed, std::uint64_t epoch) {
     SamplerPlan plan({.samples = 50, .seed = seed});

@@ -1,7 +1,8 @@
 """A command on a host: runs it there and ends as it did.
 
-The command is a child, since a pid namespace is entered by children only. What
-signal this process gets, the command gets, SIGKILL included.
+The command is a child, since a pid namespace is entered by children only; this
+process stays outside, so that it keeps nothing of the bed alive. What signal it
+gets, the command gets, SIGKILL included.
 """
 import os
 import signal
@@ -18,24 +19,25 @@ def run_on(host, init, words):
     """Never returns."""
     place = os.getcwd()
     signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON | {signal.SIGCHLD})
-    ns.setns(init, ns.HOST)
+    ns.setns(init, ns.NEWPID)
     child = os.fork()
     if child == 0:
         ns.die_with_parent(signal.SIGKILL)
-        become(host, place, words or ["/bin/bash"])
+        become(host, init, place, words or ["/bin/bash"])
     end_like(wait_for(child))
 
 
-def become(host, place, words):
+def become(host, init, place, words):
     # Python ignores these two; a command should not.
     for signo in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(signo, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, PASSED_ON | {signal.SIGCHLD})
     try:
-        os.chdir(place)
-    except OSError:
-        os.chdir("/root")
-    try:
+        ns.setns(init, ns.HOST & ~ns.NEWPID)
+        try:
+            os.chdir(place)
+        except OSError:
+            os.chdir("/root")
         os.execvpe(words[0], words, environment(host))
     except OSError as failure:
         print(f"testbed: host {host}: {words[0]}: {failure.strerror}", file=sys.stderr, flush=True)

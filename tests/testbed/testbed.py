@@ -9,6 +9,7 @@ import argparse
 import os
 import pathlib
 import shutil
+import signal
 import sys
 import time
 
@@ -142,6 +143,8 @@ COMMANDS = {
 
 def main():
     command = pathlib.Path(sys.argv[0]).name
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
     try:
         if command not in COMMANDS:
             raise BedError(f"call it as one of {' '.join(COMMANDS)}")

@@ -53,7 +53,6 @@ class Warden:
         """`ready`: a pipe that hears "ready" or what went wrong."""
         try:
             pathlib.Path("/proc/self/comm").write_text("testbed-warden")
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.setsid()
             os.chdir("/")
             ns.mount("none", "/", "", ns.MS_REC | ns.MS_PRIVATE)

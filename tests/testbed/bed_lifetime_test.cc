@@ -1,4 +1,6 @@
 // A bed begins when it is asked for, ends with its owner, and was never there.
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "tests/support/lines.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/testbed/bed.h"
@@ -22,42 +25,70 @@ namespace fs = std::filesystem;
 
 constexpr uid_t kNobody = 65534;
 
-std::set<std::string> NamespacesOf(const std::string& pid) {
-  std::set<std::string> found;
-  for (const std::string kind : {"mnt", "net", "pid", "uts", "ipc"}) {
-    std::error_code gone;
-    const fs::path link =
-        fs::read_symlink("/proc/" + pid + "/ns/" + kind, gone);
-    if (!gone) found.insert(link.string());
-  }
-  return found;
+const std::vector<std::string> kKinds{"mnt", "net", "pid", "uts", "ipc"};
+
+// "net:[4026532281]", of one process; empty when it has ended.
+std::string NamespaceOf(const std::string& pid, const std::string& kind) {
+  std::error_code gone;
+  return fs::read_symlink("/proc/" + pid + "/ns/" + kind, gone).string();
 }
 
-// Those of a bed's processes that are not this process's own.
-std::set<std::string> NamespacesOf(const Bed& bed) {
-  std::set<std::string> found;
-  for (const pid_t pid : ProcessesWith(bed.name())) {
-    found.merge(NamespacesOf(std::to_string(pid)));
-  }
-  for (const std::string& own : NamespacesOf("self")) found.erase(own);
-  return found;
-}
-
-// Whether any living process of the machine is in one of them.
-bool AnybodyIn(const std::set<std::string>& namespaces) {
-  for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
-    const std::string pid = entry.path().filename().string();
-    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
-    if (ProcessState(std::stoi(pid)) == 'Z') continue;
-    const std::set<std::string> its = NamespacesOf(pid);
-    if (std::any_of(its.begin(), its.end(), [&](const std::string& one) {
-          return namespaces.count(one) > 0;
-        })) {
-      return true;
+// The namespaces that a bed has made. They are held open, since the kernel
+// gives the number of one that is gone to the next.
+class Namespaces {
+ public:
+  explicit Namespaces(const Bed& bed) {
+    for (const pid_t pid : ProcessesWith(bed.name())) {
+      for (const std::string& kind : kKinds) Add(std::to_string(pid), kind);
     }
   }
-  return false;
-}
+
+  std::size_t Count(const std::string& kind) const {
+    return static_cast<std::size_t>(std::count_if(
+        names_.begin(), names_.end(),
+        [&](const std::string& name) { return name.find(kind + ':') == 0; }));
+  }
+
+  // Whether any living process of the machine is in one of them.
+  bool Inhabited() const {
+    for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
+      const std::string pid = entry.path().filename().string();
+      if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+      if (ProcessState(std::stoi(pid)) != 'Z' && Has(pid)) return true;
+    }
+    return false;
+  }
+
+  bool EmptyWithin(std::chrono::milliseconds limit) const {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    while (Inhabited()) {
+      if (std::chrono::steady_clock::now() >= end) return false;
+      ::poll(nullptr, 0, 10);
+    }
+    return true;
+  }
+
+ private:
+  void Add(const std::string& pid, const std::string& kind) {
+    const std::string name = NamespaceOf(pid, kind);
+    if (name == NamespaceOf("self", kind) || !names_.insert(name).second) {
+      return;
+    }
+    held_.emplace_back(
+        ::open(("/proc/" + pid + "/ns/" + kind).c_str(), O_RDONLY | O_CLOEXEC));
+    REQUIRE(held_.back().valid());
+  }
+
+  bool Has(const std::string& pid) const {
+    return std::any_of(kKinds.begin(), kKinds.end(),
+                       [&](const std::string& kind) {
+                         return names_.count(NamespaceOf(pid, kind)) > 0;
+                       });
+  }
+
+  std::set<std::string> names_;
+  std::vector<UniqueFd> held_;
+};
 
 // What the machine has whatever beds there are.
 struct Machine {
@@ -73,13 +104,6 @@ Machine Look() {
     seen.interfaces.insert(entry.path().filename().string());
   }
   return seen;
-}
-
-std::size_t CountOf(const std::set<std::string>& namespaces,
-                    const std::string& kind) {
-  return static_cast<std::size_t>(std::count_if(
-      namespaces.begin(), namespaces.end(),
-      [&](const std::string& one) { return one.find(kind) == 0; }));
 }
 
 std::string ErrorOf(const std::vector<std::string>& words) {
@@ -99,16 +123,18 @@ TEST_CASE("A bed changes nothing of the machine and leaves nothing behind",
           "[testbed]") {
   const Machine before = Look();
   const Bed bed({"3", "--docker0", "--dead-network"});
-  Program there(bed.On("b", {"setsid", "sleep", "1000"}));
-  const std::set<std::string> namespaces = NamespacesOf(bed);
-  CHECK(CountOf(namespaces, "net:") == 4);  // the hosts and the switch
-  CHECK(CountOf(namespaces, "pid:") == 4);
-  CHECK(CountOf(namespaces, "uts:") == 3);
+  Program there(
+      bed.On("b", {"setsid", "sh", "-c", "echo there; exec sleep 1000"}));
+  REQUIRE(there.WaitForOutput("there"));
+  const Namespaces namespaces(bed);
+  CHECK(namespaces.Count("net") == 4);  // the hosts and the switch
+  CHECK(namespaces.Count("pid") == 4);
+  CHECK(namespaces.Count("uts") == 3);
   CHECK(Look() == before);
-  REQUIRE(AnybodyIn(namespaces));
+  REQUIRE(namespaces.Inhabited());
 
   bed.Down();
-  CHECK_FALSE(AnybodyIn(namespaces));
+  CHECK(namespaces.EmptyWithin(0s));
   CHECK(there.Wait().status.signal == SIGKILL);
   CHECK(NoneLeft(bed.name(), 0s));
   CHECK(Look() == before);
@@ -120,12 +146,11 @@ TEST_CASE("A bed ends when its owner is killed", "[testbed]") {
   const Bed bed({"2", "--owner", std::to_string(owner.pid())});
   Program there(bed.On("b", {"setsid", "--fork", "sleep", "1000"}));
   CHECK(there.Wait().status.ToShell() == 0);
-  const std::set<std::string> namespaces = NamespacesOf(bed);
-  REQUIRE(AnybodyIn(namespaces));
+  const Namespaces namespaces(bed);
+  REQUIRE(namespaces.Inhabited());
   owner.Signal(SIGKILL);
   owner.Wait();
-  CHECK(NoneLeft(bed.name(), 2s));
-  CHECK_FALSE(AnybodyIn(namespaces));
+  CHECK(namespaces.EmptyWithin(2s));
 }
 
 TEST_CASE("Beds that are up at the same time know nothing of each other",

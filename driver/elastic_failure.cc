@@ -1,4 +1,4 @@
-// What the end of a worker means for an elastic job.
+// What the end of a worker means for an elastic job, and which one is given up.
 #include <csignal>
 #include <utility>
 
@@ -71,6 +71,22 @@ void ElasticDriver::OnFailure(Worker& worker, const std::string& how) {
             SecondsText(std::chrono::duration_cast<Duration>(from - now_)) +
             " after " + CountText(times, "failure"));
   }
+}
+
+// They hold up all the others, who have come.
+void ElasticDriver::CondemnStragglers(const std::string& how) {
+  for (Worker* member : registry_.members()) {
+    if (member->asks || !member->IsSeated()) continue;
+    Condemn(*member, how);
+    if (state_ != State::kRunning) return;
+  }
+}
+
+void ElasticDriver::Condemn(Worker& worker, const std::string& how) {
+  worker.condemned = true;
+  worker.asks = false;
+  if (worker.IsRunning()) StopOne(worker, SIGTERM);
+  OnFailure(worker, how);
 }
 
 bool ElasticDriver::EndsByLimit(const WorkerId& slot, int times) {

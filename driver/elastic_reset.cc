@@ -87,6 +87,7 @@ void ElasticDriver::Publish(const std::vector<LaunchId>& launches) {
                        MomentOf(now_), std::nullopt});
   }
   why_.reset();
+  StopUnwantedNewcomers();
   if (registry_.AnyMember(Asks)) AwaitMembers();
   CheckFormed();
 }
@@ -125,12 +126,18 @@ int ElasticDriver::Most() const {
   return options_.max_workers.value_or(kMaxSlots);
 }
 
-// They were in no world, so nobody misses them.
+// They have had no world, so nobody misses them and they have nothing to
+// finish. The server does not tell them, for they could only fail.
 void ElasticDriver::StopUnwantedNewcomers() {
-  for (Worker* worker : registry_.All(IsNewcomer)) {
-    if (IsListed(worker->end.worker) || worker->end.told_to_stop) continue;
-    if (!worker->IsRunning()) continue;  // asked for; stopped once it runs
+  for (Worker* worker : registry_.All([](const Worker& w) {
+         return !w.member && w.held == Epoch{} && !w.condemned;
+       })) {
+    if (!worker->leaving && IsListed(worker->end.worker)) continue;
+    // One that was asked for is stopped once it runs.
+    if (!worker->IsRunning() || worker->end.told_to_stop) continue;
     worker->leaving = true;
+    SayLine("the newcomer " + ToString(worker->end.worker) +
+            " was taken off the list before its first world: stopped");
     StopOne(*worker, SIGTERM);
   }
 }
@@ -343,22 +350,6 @@ void ElasticDriver::CheckFormed() {
            [](const Worker& w) { return w.leaving && !w.leave_by; })) {
     leaver->leave_by = now_ + options_.stop_grace;
   }
-}
-
-// They hold up all the others, who have come.
-void ElasticDriver::CondemnStragglers(const std::string& how) {
-  for (Worker* member : registry_.members()) {
-    if (member->asks || !member->IsSeated()) continue;
-    Condemn(*member, how);
-    if (state_ != State::kRunning) return;
-  }
-}
-
-void ElasticDriver::Condemn(Worker& worker, const std::string& how) {
-  worker.condemned = true;
-  worker.asks = false;
-  if (worker.IsRunning()) StopOne(worker, SIGTERM);
-  OnFailure(worker, how);
 }
 
 // Workers that never speak to us know one way to go on: to be started again.

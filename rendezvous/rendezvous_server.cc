@@ -85,9 +85,6 @@ class HttpRendezvousServer : public RendezvousServer {
     v1_.Notify(epoch, notice);
   }
 
-  void Dismiss(const WorkerId& worker) override { v1_.Dismiss(worker); }
-  void Expect(const WorkerId& worker) override { v1_.Expect(worker); }
-
  private:
   void Report(const HttpConnection& connection, const HttpRefusal& refusal) {
     const std::string peer = AddressOf(connection.peer());

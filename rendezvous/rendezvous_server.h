@@ -64,12 +64,6 @@ class RendezvousServer {
   // of older worlds that they were replaced. Below 0 is no rank.
   virtual void Notify(Epoch epoch, std::optional<int> lost_rank,
                       std::string text) = 0;
-  // This worker is not wanted any more: its question for a world, now or later,
-  // is answered so, also while it is a member of the world.
-  virtual void Dismiss(const WorkerId& worker) = 0;
-  // Its slot was started again: the next process of this name is welcome. So is
-  // every member of a world that is published.
-  virtual void Expect(const WorkerId& worker) = 0;
 };
 
 }  // namespace hvd

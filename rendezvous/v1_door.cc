@@ -238,10 +238,6 @@ void V1Door::Notify(Epoch epoch, const WorldNotice& notice) {
   Release(notices_.Notify(epoch, notice));
 }
 
-void V1Door::Dismiss(const WorkerId& worker) {
-  Release(worlds_.Dismiss(worker));
-}
-
 void V1Door::Sweep(Instant now) {
   Release(worlds_.Expire(now));
   Release(notices_.Expire(now));

@@ -2,7 +2,7 @@
 //
 // Every request but the one that opens a session must be signed; what is not is
 // refused on its head. Requests that must wait are parked here and answered by
-// Publish, Notify, Dismiss or Sweep. Loop thread only.
+// Publish, Notify or Sweep. Loop thread only.
 #pragma once
 
 #include <functional>
@@ -34,8 +34,6 @@ class V1Door {
 
   void Publish(const World& world);
   void Notify(Epoch epoch, const WorldNotice& notice);
-  void Dismiss(const WorkerId& worker);
-  void Expect(const WorkerId& worker) { worlds_.Expect(worker); }
   // Ends the waits that have lasted kLongPoll.
   void Sweep(Instant now);
 

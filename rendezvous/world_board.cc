@@ -6,12 +6,10 @@ namespace hvd {
 
 std::vector<Release> WorldBoard::Publish(const World& world) {
   HVD_CHECK(world.epoch > world_.epoch);
-  const std::map<WorkerId, std::size_t> old_ranks = std::move(ranks_);
   world_ = world;
   ranks_.clear();
   for (std::size_t rank = 0; rank < world_.workers.size(); ++rank) {
     ranks_.emplace(world_.workers[rank], rank);
-    dismissed_.erase(world_.workers[rank]);
   }
   HVD_CHECK(ranks_.size() == world_.workers.size());
   complete_ = false;
@@ -24,10 +22,10 @@ std::vector<Release> WorldBoard::Publish(const World& world) {
     if (!entry.waiter) continue;
     if (ranks_.contains(worker)) {
       ++present_;
-    } else if (entry.last.after != Epoch{} || old_ranks.contains(worker)) {
+    } else if (entry.last.after != Epoch{}) {
       EndWait(entry, WorldOutcome::kNotWanted, releases);
     }
-    // Else a newcomer, whose world is still to come.
+    // Else it has had no world yet, and its first is still to come.
   }
   CompleteIfAllPresent(releases);
   return releases;
@@ -37,10 +35,6 @@ WorldBoard::Arrival WorldBoard::Ask(Waiter waiter, const Request& request) {
   Arrival arrival;
   if (!IsKnown(request.after)) {
     arrival.releases.push_back({waiter, WorldOutcome::kUnknownEpoch});
-    return arrival;
-  }
-  if (dismissed_.contains(request.worker)) {
-    arrival.releases.push_back({waiter, WorldOutcome::kNotWanted});
     return arrival;
   }
   const auto [found, is_new] =
@@ -78,17 +72,6 @@ std::vector<Release> WorldBoard::Expire(Instant now) {
       EndWait(entry, WorldOutcome::kAgain, releases);
     }
   }
-  return releases;
-}
-
-std::vector<Release> WorldBoard::Dismiss(const WorkerId& worker) {
-  std::vector<Release> releases;
-  dismissed_.insert(worker);
-  const auto found = entries_.find(worker);
-  if (found == entries_.end()) return releases;
-  EndWait(found->second, WorldOutcome::kNotWanted, releases);
-  // What its next process asks is news, whatever it asks.
-  entries_.erase(found);
   return releases;
 }
 

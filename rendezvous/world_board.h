@@ -6,8 +6,8 @@
 // again for a world that is complete (its answer was lost) gets it at once, if
 // its endpoint is still the one that the others were told.
 //
-// A worker that was dismissed gets no world, though it may be a member of one,
-// which then is never handed out.
+// Who has had a world and is in the next one no more is told so. Who has had
+// none yet waits on: it has nothing to leave, and whoever started it ends it.
 //
 // Pure: a waiter is a number of the caller's; what these functions return is
 // whom to answer, in order.
@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -30,7 +29,7 @@ enum class Waiter : std::uint64_t {};
 
 enum class WorldOutcome {
   kComplete,      // world() and endpoints() are the answer
-  kNotWanted,     // the worker was dismissed, or is no member any more
+  kNotWanted,     // the worker is no member any more
   kAgain,         // nothing yet: ask again
   kReplaced,      // the same worker asked on another connection
   kUnknownEpoch,  // it claims a world that never was
@@ -55,7 +54,7 @@ class WorldBoard {
     std::vector<Release> releases;
   };
 
-  // HVD_CHECKs that the epoch grows. Its members are not dismissed any more.
+  // HVD_CHECKs that the epoch grows.
   std::vector<Release> Publish(const World& world);
   Arrival Ask(Waiter waiter, const Request& request);
   // The request's connection is gone.
@@ -66,8 +65,6 @@ class WorldBoard {
   void Spoil(Epoch epoch) {
     if (epoch == world_.epoch) spoiled_ = true;
   }
-  std::vector<Release> Dismiss(const WorkerId& worker);
-  void Expect(const WorkerId& worker) { dismissed_.erase(worker); }
 
   // The one judge of epochs: false for a world that was never published.
   bool IsKnown(Epoch epoch) const { return epoch <= world_.epoch; }
@@ -98,7 +95,6 @@ class WorldBoard {
   std::size_t present_ = 0;  // members of world_ that wait for it
   std::map<WorkerId, Entry> entries_;
   std::unordered_map<Waiter, WorkerId> waiting_;
-  std::set<WorkerId> dismissed_;
 };
 
 }  // namespace hvd

@@ -36,7 +36,7 @@ std::vector<Move> ElasticModel::Duties() const {
       moves.push_back({Kind::kObey, launch});
     } else if (process.hangs) {
       if (!process.missed) moves.push_back({Kind::kMissed, launch});
-    } else if (process.was_member && !InWorld(process.id)) {
+    } else if (process.held != Epoch{} && !InWorld(process.id)) {
       moves.push_back({Kind::kGoHome, launch});
     } else if (MayAsk(process)) {
       moves.push_back({Kind::kAsk, launch});

@@ -79,7 +79,7 @@ class ElasticModel {
     bool hangs = false;
     bool missed = false;
     bool told_to_stop = false;
-    bool was_member = false;  // of some world: without a place it goes home
+    bool was_member = false;  // of some world, formed or not
     Epoch held{};
   };
 

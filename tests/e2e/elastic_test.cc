@@ -108,6 +108,36 @@ TEST_CASE("a job grows and shrinks with the list of its hosts", "[e2e]") {
   CHECK(NoneLeft(mark.text(), 1s));
 }
 
+TEST_CASE("a newcomer that is taken off the list again ends without a word",
+          "[e2e]") {
+  const ScopedMark mark;
+  const TemporaryDirectory directory;
+  const std::string file = directory.path() + "/hosts";
+  ListHosts(file, "localhost:2\n");
+  Program job(Ring({"-np", "2", "--watch-hosts", file}, "40"), Marked(mark));
+  REQUIRE(job.WaitUntil([&] { return HasSteps(job.out(), 2, 5); }, 20s));
+  const auto survivor = PidOfRank(job.out(), 1);
+  REQUIRE(survivor);
+  // So that the newcomer's first world does not form.
+  REQUIRE(::kill(*survivor, SIGSTOP) == 0);
+  ListHosts(file, "localhost:2\n127.0.0.2:1\n");
+  REQUIRE(
+      job.WaitUntil([&] { return Contains(job.err(), "epoch 2: 3 "); }, 20s));
+  ListHosts(file, "localhost:2\n");
+  REQUIRE(
+      job.WaitUntil([&] { return Contains(job.err(), "epoch 3: 2 "); }, 20s));
+  REQUIRE(::kill(*survivor, SIGCONT) == 0);
+  const ProgramResult result = job.Wait(30s);
+  INFO(result.err << result.out);
+  CHECK(result.status.success());
+  CheckAllSteps(result.out, 40);
+  CHECK(Contains(result.err,
+                 "the newcomer 127.0.0.2/0 was taken off the list before its "
+                 "first world: stopped"));
+  CHECK_FALSE(Contains(result.out, "<stderr>"));
+  CHECK(NoneLeft(mark.text(), 1s));
+}
+
 TEST_CASE("a worker that crashes at once ends its job with its own code",
           "[e2e]") {
   // pytorch #147064: restarted without end.

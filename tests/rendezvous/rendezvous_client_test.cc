@@ -219,31 +219,6 @@ TEST_CASE("a loss is told to those who have heard that the hosts changed",
   CHECK(loss.value() == WorldNotice{1, "rank 1 was killed by SIGKILL"});
 }
 
-TEST_CASE("a dismissed worker is told so, though it is a member",
-          "[rendezvous][net]") {
-  ServedJob job;
-  job.server->Publish(WorldOf(1, 2));
-  RendezvousClient client = job.Client({"a", 0});
-  const auto ask = [&] {
-    return client.WaitWorld(Epoch{0}, EndpointAt(1), In(kPatience));
-  };
-  auto waiting = job.Start(ask);
-  REQUIRE(job.Until([&] { return job.ready.size() == 1; }));
-  job.server->Dismiss({"a", 0});
-  const auto told = job.Await(std::move(waiting));
-  REQUIRE_FALSE(told.ok());
-  CHECK(told.error().code() == ErrorCode::kNotFound);
-  const auto later = job.Run(ask);
-  REQUIRE_FALSE(later.ok());
-  CHECK(later.error().code() == ErrorCode::kNotFound);
-  CHECK(job.ready.size() == 1);
-  job.server->Expect({"a", 0});
-  waiting = job.Start(ask);
-  REQUIRE(job.Until([&] { return job.ready.size() == 2; }));
-  job.server->Publish(WorldOf(2, 1));
-  CHECK(job.Await(std::move(waiting)).ok());
-}
-
 TEST_CASE("a worker that is no member any more is told so",
           "[rendezvous][net]") {
   ServedJob job;

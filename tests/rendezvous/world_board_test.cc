@@ -162,59 +162,14 @@ TEST_CASE("a removed member is told so, waiting or later", "[rendezvous]") {
   CHECK_FALSE(late.first_time);
 }
 
-TEST_CASE("a member removed before its world began is told so",
+TEST_CASE("a member removed before its world began waits as a newcomer",
           "[rendezvous]") {
   Board t;
   t.board.Publish(WorldOf(1, {kA, kB}));
   t.Ask(kA, 0, 10);
-  CHECK(t.board.Publish(WorldOf(2, {kB})) ==
-        Released({{1, WorldOutcome::kNotWanted}}));
-}
-
-TEST_CASE("a dismissed worker is told so and its world is not handed out",
-          "[rendezvous]") {
-  Board t;
-  t.board.Publish(WorldOf(1, {kA, kB}));
-  t.Ask(kA, 0, 10);
-  CHECK(t.board.Dismiss(kA) == Released({{1, WorldOutcome::kNotWanted}}));
-  CHECK(t.board.Dismiss(kA).empty());
-  CHECK(t.Ask(kB, 0, 20).releases.empty());
-  const auto late = t.Ask(kA, 0, 10);
-  CHECK(late.releases == Released({{3, WorldOutcome::kNotWanted}}));
-  CHECK_FALSE(late.first_time);
-  CHECK_FALSE(t.board.complete());
-}
-
-TEST_CASE("a worker that has not asked yet can be dismissed", "[rendezvous]") {
-  Board t;
-  t.board.Publish(WorldOf(1, {kA}));
-  CHECK(t.board.Dismiss(kB).empty());
-  CHECK(t.Ask(kB, 0, 20).releases == Released({{1, WorldOutcome::kNotWanted}}));
-}
-
-TEST_CASE("a dismissed worker's next process is welcome when it is expected",
-          "[rendezvous]") {
-  Board t;
-  t.board.Publish(WorldOf(1, {kA, kB}));
-  t.Ask(kA, 0, 10);
-  t.board.Dismiss(kA);
-  t.board.Expect(kA);
-  const auto again = t.Ask(kA, 0, 10);
-  CHECK(again.first_time);
-  CHECK(again.releases.empty());
-  CHECK(t.Ask(kB, 0, 20).releases ==
-        Released({{2, kComplete}, {3, kComplete}}));
-}
-
-TEST_CASE("publishing a world that contains a worker ends its dismissal",
-          "[rendezvous]") {
-  Board t;
-  t.board.Publish(WorldOf(1, {kA, kB}));
-  t.board.Dismiss(kA);
-  t.board.Dismiss(kB);
-  t.board.Publish(WorldOf(2, {kA}));
-  CHECK(t.Ask(kA, 0, 10).releases == Released({{1, kComplete}}));
-  CHECK(t.Ask(kB, 0, 20).releases == Released({{2, WorldOutcome::kNotWanted}}));
+  CHECK(t.board.Publish(WorldOf(2, {kB})).empty());
+  CHECK(t.Ask(kB, 0, 20).releases == Released({{2, kComplete}}));
+  CHECK(t.board.Publish(WorldOf(3, {kA})) == Released({{1, kComplete}}));
 }
 
 TEST_CASE("a world that never was is refused", "[rendezvous]") {

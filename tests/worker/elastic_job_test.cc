@@ -193,19 +193,6 @@ TEST_CASE("A removed worker is told so and may exit in order", "[worker]") {
   CheckWentOn(t[2], Place(2, 1, 2));
 }
 
-TEST_CASE("A dismissed worker is told so while it waits for a world",
-          "[worker]") {
-  Begun t(2, "train2");
-  t[0].Signal(SIGKILL);
-  REQUIRE(
-      t[1].WaitUntil([&] { return t.job.HasAsked(kA1, Epoch{1}); }, kPatient));
-  t.job.Dismiss(kA1);
-  const ProgramResult removed = t[1].Wait(kPatient);
-  INFO(removed.out << removed.err);
-  CHECK(removed.status.success());
-  CHECK(Contains(removed.out, "removed\n"));
-}
-
 TEST_CASE("Those who wait for a world get the one after it when a member dies",
           "[worker]") {
   Begun t(3, "train3");

@@ -129,9 +129,6 @@ class Job {
     world_ = {Epoch{epoch}, std::move(workers)};
     loop_.Post([this, world = world_] { server_->Publish(world); });
   }
-  void Dismiss(const WorkerId& worker) {
-    loop_.Post([this, worker] { server_->Dismiss(worker); });
-  }
 
   // True once `worker` has asked for a world after `after`.
   bool HasAsked(const WorkerId& worker, Epoch after) {

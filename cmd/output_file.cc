@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/unique_fd.h"
+#include "base/write_all.h"
 
 namespace hvd {
 namespace {
@@ -15,16 +16,6 @@ namespace {
 Error Unwritable(const std::string& path, int err) {
   Error error = Error::FromErrno("write " + path, err);
   return {ErrorCode::kInvalidArgument, error.message()};
-}
-
-Status WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return Error::FromErrno("write", errno);
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return Done{};
 }
 
 }  // namespace

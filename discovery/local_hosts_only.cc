@@ -21,8 +21,12 @@ void LocalHostsOnly::Start(DiscoveryHandlers handlers) {
 }
 
 void LocalHostsOnly::OnHosts(HostList hosts) {
+  const bool first = !std::exchange(listed_, true);
   newest_ = std::move(hosts);
-  for (const HostSlots& host : newest_) LookUp(host.host);
+  for (const HostSlots& host : newest_) {
+    if (first) first_.insert(host.host);
+    LookUp(host.host);
+  }
   // From the loop, as a handler may destroy this.
   if (lookups_.empty()) next_ = loop_.After(Duration{0}, [this] { PassOn(); });
 }
@@ -73,7 +77,10 @@ void LocalHostsOnly::PassOn() {
     }
     const auto why = others_.find(host.host);
     if (why == others_.end()) continue;
-    if (!passed_) return handlers_.on_failed(why->second);
+    // The first list may have been replaced while its names were looked up.
+    if (!passed_ && first_.contains(host.host)) {
+      return handlers_.on_failed(why->second);
+    }
     handlers_.on_warning(why->second.message() + ": left out");
   }
   if (passed_ == local) return;

@@ -44,6 +44,8 @@ class LocalHostsOnly : public HostDiscovery {
   OnAddress on_address_;
   DiscoveryHandlers handlers_;
   HostList newest_;                      // as the source gave it
+  bool listed_ = false;                  // it has given one
+  std::set<std::string> first_;          // names of its first list
   std::optional<HostList> passed_;       // as it was passed on last
   std::set<std::string> local_;          // names of this machine
   std::map<std::string, Error> others_;  // and why they are not

@@ -4,22 +4,16 @@
 
 #include "tests/discovery/heard.h"
 #include "tests/discovery/pump.h"
+#include "tests/discovery/told.h"
 
 using namespace std::chrono_literals;
 
 namespace hvd {
 namespace {
 
-// A discovery whose test says what it finds, and when.
-class Told : public HostDiscovery {
- public:
-  void Start(DiscoveryHandlers handlers) override { told = handlers; }
-  DiscoveryHandlers told;
-};
-
 struct Fixture {
   Fixture() {
-    auto source = std::make_unique<Told>();
+    auto source = std::make_unique<testing::Told>();
     told = source.get();
     discovery.emplace(
         loop, std::move(source), 5s,
@@ -33,7 +27,7 @@ struct Fixture {
   EventLoop loop;
   testing::Heard heard;
   std::vector<std::string> addresses;
-  Told* told = nullptr;
+  testing::Told* told = nullptr;
   std::optional<LocalHostsOnly> discovery;
 };
 
@@ -68,6 +62,18 @@ TEST_CASE("another machine in a later list is left out with a warning",
   CHECK(t.heard.warnings ==
         std::vector<std::string>{
             "host 192.0.2.1 (192.0.2.1) is not this machine: left out"});
+}
+
+TEST_CASE("another machine in a list that came too early is left out",
+          "[discovery]") {
+  // The first list's names are still being looked up.
+  Fixture t;
+  t.told->told.on_hosts({{"localhost", 1}});
+  t.told->told.on_hosts({{"192.0.2.1", 4}, {"localhost", 2}});
+  REQUIRE(t.Until([&] { return !t.heard.lists.empty(); }));
+  CHECK(t.heard.lists.back() == HostList{{"localhost", 2}});
+  CHECK(t.heard.failures.empty());
+  CHECK(t.heard.warnings.size() == 1);
 }
 
 TEST_CASE("an empty list is passed on, the same list again is not",

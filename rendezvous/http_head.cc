@@ -61,6 +61,9 @@ class HeadParser : public http::basic_parser<isRequest> {
       if (name == http::field::expect && iequals(value, "100-continue")) {
         head_.expects_continue = true;
       }
+      if (name == http::field::authorization) {
+        head_.authorization = View(value);
+      }
     }
     if (name != http::field::unknown || name_text.size() < 4) return;
     if (!iequals(name_text.substr(0, 4), "hvd-")) return;

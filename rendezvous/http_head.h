@@ -26,6 +26,7 @@ struct RequestHead {
   bool chunked = false;
   bool keep_alive = false;
   bool expects_continue = false;
+  std::string_view authorization;
   std::string_view nonce;        // HVD-Nonce
   std::string_view worker;       // HVD-Worker
   std::string_view sequence;     // HVD-Sequence

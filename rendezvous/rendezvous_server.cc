@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "rendezvous/hosts_door.h"
 #include "rendezvous/http_listener.h"
 #include "rendezvous/socket_address.h"
 #include "rendezvous/store_door.h"
@@ -17,11 +18,15 @@ constexpr std::string_view kV1Prefix = "/v1/";
 constexpr std::size_t kMaxRefusalsReported = 100;
 
 // Leads each request of one connection to its door.
-class TwoDoors : public HttpConversation {
+class Doors : public HttpConversation {
  public:
-  TwoDoors(std::unique_ptr<HttpConversation> v1,
-           std::unique_ptr<HttpConversation> store)
-      : v1_(std::move(v1)), store_(std::move(store)) {}
+  // `hosts` may be null: then /v1/hosts is as good as any path of /v1.
+  Doors(std::unique_ptr<HttpConversation> v1,
+        std::unique_ptr<HttpConversation> store,
+        std::unique_ptr<HttpConversation> hosts)
+      : v1_(std::move(v1)),
+        store_(std::move(store)),
+        hosts_(std::move(hosts)) {}
 
   std::optional<HttpRefusal> OnHead(const RequestHead& head) override {
     return DoorFor(head).OnHead(head);
@@ -32,11 +37,13 @@ class TwoDoors : public HttpConversation {
 
  private:
   HttpConversation& DoorFor(const RequestHead& head) {
+    if (hosts_ && head.target == kHostsTarget) return *hosts_;
     return head.target.starts_with(kV1Prefix) ? *v1_ : *store_;
   }
 
   std::unique_ptr<HttpConversation> v1_;
   std::unique_ptr<HttpConversation> store_;
+  std::unique_ptr<HttpConversation> hosts_;
 };
 
 class HttpRendezvousServer : public RendezvousServer {
@@ -47,7 +54,11 @@ class HttpRendezvousServer : public RendezvousServer {
         v1_(options.job_key, {.on_ready = std::move(handlers.on_ready),
                               .on_blame = std::move(handlers.on_blame),
                               .on_log = std::move(handlers.on_log),
-                              .on_result = std::move(handlers.on_result)}) {}
+                              .on_result = std::move(handlers.on_result)}) {
+    if (!options.push) return;
+    hosts_.emplace(options.push->token, options.push->max_body,
+                   std::move(handlers.on_hosts));
+  }
 
   Status Listen(EventLoop& loop, const RendezvousOptions& options) {
     Result<std::unique_ptr<HttpListener>> listener = HttpListener::Listen(
@@ -57,8 +68,9 @@ class HttpRendezvousServer : public RendezvousServer {
          .limits = options.limits},
         {.on_accept =
              [this](HttpConnection& connection) {
-               return std::make_unique<TwoDoors>(v1_.Open(connection),
-                                                 store_.Open(connection));
+               return std::make_unique<Doors>(
+                   v1_.Open(connection), store_.Open(connection),
+                   hosts_ ? hosts_->Open(connection) : nullptr);
              },
          .on_refused =
              [this](const HttpConnection& connection,
@@ -97,6 +109,7 @@ class HttpRendezvousServer : public RendezvousServer {
   std::set<std::pair<std::string, std::string>> reported_;  // kind, peer
   V1Door v1_;
   StoreDoor store_;
+  std::optional<HostsDoor> hosts_;
   std::unique_ptr<HttpListener>
       listener_;  // last: its connections use the doors
 };

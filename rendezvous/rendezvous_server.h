@@ -1,15 +1,16 @@
 // RendezvousServer: the HTTP server where workers learn their world.
 //
-// Two doors on one port. /v1/… is ours: JSON, epochs, long polls, every request
-// and answer signed with the job's key. /<scope>/<key> is Horovod's key-value
+// Doors on one port. /v1/… is ours: JSON, epochs, long polls, every request and
+// answer signed with the job's key. /<scope>/<key> is Horovod's key-value
 // store, whose clients cannot sign: served to loopback peers of this user only.
-// It decides nothing: what arrives becomes an event, what is published is
-// served.
+// PUT /v1/hosts is for scripts on this host that hold a token of their own. It
+// decides nothing: what arrives becomes an event, what is published is served.
 //
 // Loop thread only; handlers are called on it, never from inside a call here.
 // Source of the second door: horovod/runner/http/http_server.py (0.28.1).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,15 +24,22 @@
 
 namespace hvd {
 
+// Opens PUT /v1/hosts.
+struct HostsPush {
+  std::string token;         // printable; all that is asked for, and only there
+  std::size_t max_body = 0;  // bytes
+};
+
 struct RendezvousOptions {
   std::string bind_address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: the kernel chooses
   std::string job_key;     // raw bytes
+  std::optional<HostsPush> push = {};
   HttpLimits limits;
 };
 
-// All must be set. They may call Publish and Notify, but not destroy the
-// server.
+// All must be set, on_hosts only with RendezvousOptions::push. They may call
+// Publish and Notify, but not destroy the server.
 struct RendezvousHandlers {
   // A worker asked for a world newer than `after` for the first time; again
   // when it was started again.
@@ -44,6 +52,9 @@ struct RendezvousHandlers {
   std::function<void(const WorkerId&, std::string bytes)> on_result;
   // One line per kind of refusal and peer: who, what, why.
   std::function<void(std::string line)> on_refused;
+  // Somebody says that these are all hosts there are now. An error's message,
+  // one line, is the answer: 400 for kInvalidArgument, else 503.
+  std::function<Status(const std::string& text)> on_hosts = {};
 };
 
 class RendezvousServer {

@@ -34,7 +34,8 @@ void ParseAlone(std::string_view bytes) {
     const auto parsed = hvd::ParseRequestHead(bytes.substr(0, *size));
     if (const auto* head = std::get_if<hvd::RequestHead>(&parsed)) {
       HVD_CHECK(Inside(head->target, bytes) && Inside(head->worker, bytes) &&
-                Inside(head->signature, bytes) && Inside(head->nonce, bytes));
+                Inside(head->signature, bytes) && Inside(head->nonce, bytes) &&
+                Inside(head->authorization, bytes));
       if (const auto path = hvd::ParseStorePath(head->target)) {
         HVD_CHECK(!path->scope.empty() && !path->key.empty());
       }

@@ -25,6 +25,7 @@ void CheckUnharmed(ServedJob& job) {
   CHECK(job.ready.empty());
   CHECK(job.results.empty());
   CHECK(job.logs.empty());
+  CHECK(job.pushed.empty());
   RendezvousClient client = job.Client({"a", 0});
   CHECK(job.Run([&] { return client.Log("well", In(kPatience)); }).ok());
 }
@@ -68,7 +69,7 @@ TEST_CASE("RendezvousServer refuses a gigabyte before it takes any of it",
           "[rendezvous][net]") {
   ServedJob job;
   const long before = ResidentKib();
-  for (const char* path : {"/global/0", "/v1/result"}) {
+  for (const char* path : {"/global/0", "/v1/result", "/v1/hosts"}) {
     INFO(path);
     RawPeer peer(job);
     const auto answer =
@@ -95,6 +96,32 @@ TEST_CASE(
     peers.back()->Pump(1ms);
   }
   CHECK(ResidentKib() - before < 64 * 1024);
+}
+
+TEST_CASE(
+    "RendezvousServer takes no list of hosts over its limit, nor half of one",
+    "[rendezvous][net]") {
+  ServedJob job({.body = 100ms});
+  const auto head = [](std::size_t length) {
+    return "PUT /v1/hosts HTTP/1.1\r\nAuthorization: Bearer " +
+           ServedJob::kToken + "\r\nContent-Length: " + std::to_string(length) +
+           "\r\n\r\n";
+  };
+  RawPeer greedy(job);
+  const auto refused = greedy.Ask(head(ServedJob::kMaxPush + 1) + "a:1\n");
+  REQUIRE(refused);
+  CHECK(refused->status == 413);
+  CHECK(greedy.WaitClosed());
+  RawPeer slow(job);
+  const auto late = slow.Ask(head(ServedJob::kMaxPush) + "a:1\n");
+  REQUIRE(late);
+  CHECK(late->status == 408);
+  CHECK(slow.WaitClosed());
+  RawPeer gone(job);
+  gone.Send(head(8) + "a:1\n");
+  ::shutdown(gone.fd(), SHUT_WR);
+  CHECK(gone.WaitClosed());
+  CheckUnharmed(job);
 }
 
 TEST_CASE("RendezvousServer serves others beside 200 idle connections",

@@ -58,6 +58,15 @@ TEST_CASE("our fields are found whatever their case", "[rendezvous]") {
   CHECK_FALSE(head.content_length);
 }
 
+TEST_CASE("the credentials of a request are taken as they are",
+          "[rendezvous]") {
+  CHECK(Good("PUT /v1/hosts HTTP/1.1\r\nauthorization:  Bearer a b \r\n\r\n")
+            .authorization == "Bearer a b");
+  CHECK(Good("PUT /v1/hosts HTTP/1.1\r\n\r\n").authorization.empty());
+  CHECK(
+      IsBad("PUT /v1/hosts HTTP/1.1\r\nAuthorization: Bearer\r\n abc\r\n\r\n"));
+}
+
 TEST_CASE("HTTP/1.0 and Connection: close end the connection", "[rendezvous]") {
   CHECK_FALSE(Good("GET /a/b HTTP/1.0\r\n\r\n").keep_alive);
   CHECK_FALSE(

@@ -43,6 +43,7 @@ class ServedJob {
     options.port = port;
     options.bind_address = address;
     options.job_key = kKey;
+    options.push = HostsPush{kToken, kMaxPush};
     options.limits = limits;
     auto listening = RendezvousServer::Listen(
         loop, options,
@@ -59,7 +60,12 @@ class ServedJob {
              [this](const WorkerId& worker, std::string bytes) {
                results.emplace_back(worker, std::move(bytes));
              },
-         .on_refused = [this](std::string line) { refused.push_back(line); }});
+         .on_refused = [this](std::string line) { refused.push_back(line); },
+         .on_hosts =
+             [this](const std::string& text) {
+               pushed.push_back(text);
+               return push_answer;
+             }});
     REQUIRE(listening.ok());
     server = std::move(listening).value();
   }
@@ -101,6 +107,8 @@ class ServedJob {
   }
 
   static inline const std::string kKey = std::string(32, 'k');
+  static inline const std::string kToken = std::string(64, 't');
+  static constexpr std::size_t kMaxPush = 100'000;
 
   EventLoop loop;
   std::vector<std::pair<WorkerId, Epoch>> ready;
@@ -114,6 +122,8 @@ class ServedJob {
   std::vector<std::pair<WorkerId, std::string>> logs;
   std::vector<std::pair<WorkerId, std::string>> results;
   std::vector<std::string> refused;
+  std::vector<std::string> pushed;
+  Status push_answer = Done{};
   std::unique_ptr<RendezvousServer> server;
 };
 

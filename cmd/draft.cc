@@ -207,6 +207,8 @@ std::optional<Status> ApplyElasticFlag(const FlagUse& use, Draft& draft) {
       return SetText(use, s.script);
     case FlagId::kWatchHosts:
       return SetText(use, s.watched_file);
+    case FlagId::kControlFile:
+      return SetText(use, s.control_file);
     case FlagId::kSlotsPerHost:
       return SetCount(use, 1, s.slots_per_host);
     case FlagId::kMinHosts:

@@ -64,7 +64,7 @@ constexpr Flag kFlags[] = {
      {"--min-num-proc"},
      "N",
      kTheirs,
-     "fewest workers to train with; this or the next three make a job "
+     "fewest workers to train with; this or the next four make a job "
      "elastic; default: -np"},
     {kMaxNp,
      kElastic,
@@ -89,6 +89,14 @@ constexpr Flag kFlags[] = {
      "FILE",
      kOurs,
      "the same from a file; each change of it counts at once"},
+    {kControlFile,
+     kElastic,
+     "--control-file",
+     {},
+     "FILE",
+     kOurs,
+     "write FILE, with which scripts push hosts while the job runs: curl "
+     "--config FILE --upload-file hosts"},
     {kSlotsPerHost,
      kElastic,
      "--slots-per-host",

@@ -21,6 +21,7 @@ enum class FlagId {
   kMaxNp,
   kScript,
   kWatchHosts,
+  kControlFile,
   kSlotsPerHost,
   kMinHosts,
   kDiscoveryInterval,

@@ -56,7 +56,7 @@ DriverOptions MakeDriverOptions(const Settings& settings) {
   options.min_workers = *elastic.min_np;
   options.max_workers = elastic.max_np;
   options.min_hosts = elastic.min_hosts;
-  options.hosts_may_change = elastic.discovers();
+  options.hosts_may_change = elastic.hosts_may_change();
   options.elastic_timeout = elastic.elastic_timeout;
   options.worker_timeout = elastic.worker_timeout;
   options.reset_limit = elastic.reset_limit;

@@ -165,7 +165,8 @@ Status PlaceWorkers(const Draft& draft, const ReadFile& read_file,
 // -np is what the job starts with, so it lies between the other two.
 Status CheckElastic(const Draft& draft, Settings& settings) {
   ElasticSettings& elastic = settings.elasticity;
-  settings.elastic = elastic.min_np || elastic.max_np || elastic.discovers();
+  settings.elastic =
+      elastic.min_np || elastic.max_np || elastic.hosts_may_change();
   if (!settings.elastic) return Done{};
   if (settings.np == 0) settings.np = elastic.min_np.value_or(0);
   if (settings.np == 0) {

@@ -37,6 +37,7 @@ struct ElasticSettings {
   std::optional<int> max_np;
   std::string script;        // --host-discovery-script; empty: none
   std::string watched_file;  // --watch-hosts; empty: none
+  std::string control_file;  // --control-file; empty: nobody can push hosts
   int slots_per_host = 1;
   int min_hosts = 1;
   Duration discovery_interval{1'000};
@@ -51,6 +52,8 @@ struct ElasticSettings {
 
   // Hosts are asked for again and again, instead of given once.
   bool discovers() const { return !script.empty() || !watched_file.empty(); }
+  // There may be others later.
+  bool hosts_may_change() const { return discovers() || !control_file.empty(); }
 };
 
 struct Settings {

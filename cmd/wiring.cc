@@ -17,6 +17,7 @@
 #include "base/hex.h"
 #include "base/log.h"
 #include "base/random_bytes.h"
+#include "cmd/control_file.h"
 #include "cmd/descriptor_limit.h"
 #include "cmd/dry_run.h"
 #include "cmd/exit_code.h"
@@ -31,8 +32,10 @@
 #include "cmd/signals.h"
 #include "cmd/standard_streams.h"
 #include "discovery/fixed_discovery.h"
+#include "discovery/judge_script.h"
 #include "discovery/local_host.h"
 #include "discovery/local_hosts_only.h"
+#include "discovery/pushed_hosts.h"
 #include "discovery/script_discovery.h"
 #include "discovery/watched_file.h"
 #include "launcher/local_launcher.h"
@@ -195,12 +198,11 @@ class Hvdrun {
     }
 
     JobRun run(loop_, plan, *output.value(), logger);
-    RendezvousOptions rendezvous;
-    rendezvous.job_key = FromHex(plan.env.job_key_hex).value();
-    Result<std::unique_ptr<RendezvousServer>> server =
-        RendezvousServer::Listen(loop_, rendezvous, run.rendezvous_handlers());
+    Result<std::unique_ptr<RendezvousServer>> server = Serve(plan.env, run);
     if (!server.ok()) return std::move(server).error();
     plan.env.rendezvous_port = server.value()->port();
+    Status control = MakeControlFile(server.value()->port());
+    if (!control.ok()) return std::move(control).error();
     Result<std::unique_ptr<LocalLauncher>> launcher = LocalLauncher::Start(
         loop_,
         {.keeper_path = keeper.value(),
@@ -214,14 +216,58 @@ class Hvdrun {
 
     router_.handle = [&](int signo) { run.OnSignal(signo); };
     const JobEnd end = run.Run(*launcher.value(), *server.value(), *discovery);
+    control_file_.reset();
+    pushed_ = nullptr;
     script_ = nullptr;
     return Finish(end, files, *output.value());
+  }
+
+  Result<std::unique_ptr<RendezvousServer>> Serve(const JobEnv& env,
+                                                  JobRun& run) {
+    RendezvousOptions options;
+    options.job_key = FromHex(env.job_key_hex).value();
+    RendezvousHandlers handlers = run.rendezvous_handlers();
+    if (!settings_.elasticity.control_file.empty()) {
+      // As much as a script may print.
+      options.push = {control_token_, kMaxScriptOutput};
+      handlers.on_hosts = [this](const std::string& text) {
+        return pushed_ != nullptr
+                   ? pushed_->Push(text)
+                   : Error{ErrorCode::kUnavailable, "the job has ended"};
+      };
+    }
+    return RendezvousServer::Listen(loop_, options, std::move(handlers));
+  }
+
+  Status MakeControlFile(std::uint16_t port) {
+    const std::string& path = settings_.elasticity.control_file;
+    if (path.empty()) return Done{};
+    Result<ControlFile> made = ControlFile::Make(path, port, control_token_);
+    if (!made.ok()) return std::move(made).error().Wrap("--control-file");
+    control_file_.emplace(std::move(made).value());
+    return Done{};
   }
 
   // `env` gets the addresses of the hosts that are discovered.
   std::unique_ptr<HostDiscovery> MakeDiscovery(JobEnv& env) {
     const ElasticSettings& elastic = settings_.elasticity;
-    std::unique_ptr<HostDiscovery> source;
+    std::unique_ptr<HostDiscovery> source = MakeFirstSource();
+    if (!elastic.hosts_may_change()) return source;
+    if (!elastic.control_file.empty()) {
+      auto pushed = std::make_unique<PushedHosts>(loop_, std::move(source),
+                                                  elastic.slots_per_host);
+      pushed_ = pushed.get();
+      source = std::move(pushed);
+    }
+    return std::make_unique<LocalHostsOnly>(
+        loop_, std::move(source), kLookupLimit,
+        [&env](const HostAddress& host) {
+          env.ring_addresses[host.host] = host.address;
+        });
+  }
+
+  std::unique_ptr<HostDiscovery> MakeFirstSource() {
+    const ElasticSettings& elastic = settings_.elasticity;
     if (!elastic.script.empty()) {
       auto script = std::make_unique<ScriptDiscovery>(
           loop_,
@@ -231,20 +277,15 @@ class Hvdrun {
                                    .interval = elastic.discovery_interval,
                                    .timeout = elastic.discovery_timeout});
       script_ = script.get();
-      source = std::move(script);
-    } else if (!elastic.watched_file.empty()) {
-      source = std::make_unique<WatchedFile>(
+      return script;
+    }
+    if (!elastic.watched_file.empty()) {
+      return std::make_unique<WatchedFile>(
           loop_,
           WatchedFile::Options{.path = elastic.watched_file,
                                .slots_per_host = elastic.slots_per_host});
-    } else {
-      return std::make_unique<FixedDiscovery>(loop_, settings_.hosts);
     }
-    return std::make_unique<LocalHostsOnly>(
-        loop_, std::move(source), kLookupLimit,
-        [&env](const HostAddress& host) {
-          env.ring_addresses[host.host] = host.address;
-        });
+    return std::make_unique<FixedDiscovery>(loop_, settings_.hosts);
   }
 
   int Finish(const JobEnd& end, const OutcomeFiles& files, OutputMux& output) {
@@ -291,7 +332,11 @@ class Hvdrun {
   const EnvList& env_;
   EventLoop loop_;
   SignalRouter router_;
-  const ScriptDiscovery* script_ = nullptr;  // while the job runs
+  const std::string control_token_ = ToHex(RandomBytes(kKeyBytes));
+  // While the job runs, and only where they were asked for.
+  const ScriptDiscovery* script_ = nullptr;
+  PushedHosts* pushed_ = nullptr;
+  std::optional<ControlFile> control_file_;
   SignalSource signals_;
 };
 

@@ -19,7 +19,7 @@ struct DriverOptions {
   int min_workers = 1;                            // --min-np
   std::optional<int> max_workers = std::nullopt;  // --max-np; else all slots
   int min_hosts = 1;                              // --min-hosts
-  bool hosts_may_change = true;       // a script or a file says who is there
+  bool hosts_may_change = true;       // a script, a file or a push says so
   Duration elastic_timeout{600'000};  // Horovod: HOROVOD_ELASTIC_TIMEOUT
   std::optional<Duration> worker_timeout = Duration{30'000};  // nullopt: off
   std::optional<int> reset_limit = std::nullopt;

@@ -93,6 +93,27 @@ TEST_CASE("every elastic flag reaches its setting", "[cmd][unit]") {
   CHECK(e.cooldown->longest == 8s);
 }
 
+TEST_CASE("a job to which hosts can be pushed is elastic", "[cmd][unit]") {
+  const Settings here = Parse({"-np", "2", "--control-file", "f", "x"});
+  CHECK(here.elastic);
+  CHECK(here.elasticity.min_np == 2);
+  CHECK(here.elasticity.control_file == "f");
+  CHECK(here.hosts == HostList{{"localhost", 2}});
+  CHECK(here.elasticity.hosts_may_change());
+  CHECK_FALSE(here.elasticity.discovers());
+  CHECK(Parse({"-H", "a:2,b:1", "--control-file", "f", "x"}).hosts ==
+        HostList{{"a", 2}, {"b", 1}});
+  // Beside a script, which says what there is first.
+  const Settings both = Parse(
+      {"-np", "2", "--control-file", "f", "--host-discovery-script", "s", "x"});
+  CHECK(both.hosts.empty());
+  CHECK(both.elasticity.discovers());
+  CHECK(ErrorOf({"--control-file", "f", "x"}).message() ==
+        "-np is missing: how many workers?");
+  CHECK(ErrorOf({"-np", "1", "--control-file", "", "x"}).message() ==
+        "--control-file must not be empty, got \"\"");
+}
+
 TEST_CASE("elastic flags are checked against each other", "[cmd][unit]") {
   CHECK(ErrorOf({"-np", "2", "--min-np", "3", "x"}).message() ==
         "--min-np 3 is more than -np 2");

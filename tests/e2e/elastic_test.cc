@@ -6,9 +6,9 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <string>
 
+#include "tests/e2e/elastic_ring.h"
 #include "tests/e2e/hvdrun.h"
 #include "tests/support/temporary_directory.h"
 
@@ -17,47 +17,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// `ring`, with its pid said first and each step's line after it.
-std::vector<std::string> Ring(std::vector<std::string> flags,
-                              const std::string& steps) {
-  flags.insert(flags.end(), {"sh", "-c",
-                             "echo pid=$$; exec " + Bin("ring") +
-                                 " --rate 20 --steps " + steps});
-  return HvdrunCommand(std::move(flags));
-}
-
 // As a script writes it: whole or not at all.
 void ListHosts(const std::string& file, const std::string& text) {
   std::ofstream(file + ".new") << text;
   std::filesystem::rename(file + ".new", file);
-}
-
-std::string StepLine(int rank, int size, int step) {
-  return "rank=" + std::to_string(rank) + " size=" + std::to_string(size) +
-         " step=" + std::to_string(step) + ' ';
-}
-
-// The steps that a world of `size` has done, as its rank 0 said.
-std::set<int> StepsAtSize(const std::string& out, int size) {
-  std::set<int> steps;
-  const std::string before = "rank=0 size=" + std::to_string(size) + " step=";
-  for (std::size_t at = out.find(before); at != std::string::npos;
-       at = out.find(before, at + 1)) {
-    steps.insert(std::stoi(out.substr(at + before.size())));
-  }
-  return steps;
-}
-
-bool HasSteps(const std::string& out, int size, std::size_t count) {
-  return StepsAtSize(out, size).size() >= count;
-}
-
-// Every step from 1 on was done, by a world of whatever size.
-void CheckAllSteps(const std::string& out, int steps) {
-  for (int step = 1; step <= steps; ++step) {
-    CAPTURE(step);
-    CHECK(Contains(out, " step=" + std::to_string(step) + ' '));
-  }
 }
 
 }  // namespace

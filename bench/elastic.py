@@ -33,7 +33,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Milliseconds. Horovod 0.28.1 with Gloo and PyTorch on a like machine: medians,
 # batches of 50 ms; at 3 -> 2 with a wait of its own of 30 s in most tries.
 GOAL = {"kill4": 50, "kill16": 150, "kill64": 300, "join": 200, "still": 50}
-HOROVOD = {"kill2": 350, "kill3": 30_000, "kill4": 30_000, "join": 5_330, "still": 4_250}
+HOROVOD = {"kill2": 350, "kill3": 30_000, "join": 5_330, "still": 4_250}
 
 
 def kill(job, size, victim, settle_s):

@@ -20,6 +20,7 @@ import argparse
 import os
 import pathlib
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -164,6 +165,8 @@ def main():
     if not (options.build / "bench/recovery_probe").exists():
         sys.exit(f"{options.build}: no bench/recovery_probe; run scripts/build release")
 
+    # An exception, so that the job of the try ends with us.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}, a step of {STEP_MS} ms; "
           "milliseconds from the event")
     print(f"  {'':22} {'median':>9} {'p99':>9} {'min':>9} {'max':>9}")

@@ -155,6 +155,7 @@ void ServeOurs(int tell) {
   const auto server = RendezvousServer::Listen(
       loop, options,
       {.on_ready = [](const auto&, Epoch) {},
+       .on_heard = [](const auto&, Epoch, std::uint64_t) {},
        .on_blame = [](const auto&, Epoch, int) {},
        .on_log = [](const auto&, const auto&) {},
        .on_result = [](const auto&, const auto&) {},

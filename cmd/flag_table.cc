@@ -131,15 +131,16 @@ constexpr Flag kFlags[] = {
      {},
      "S",
      kTheirs,
-     "how long the job may have fewer than --min-np workers; default: 600"},
+     "how long the job may have fewer than --min-np workers, or wait for one "
+     "that is busy; default: 600"},
     {kWorkerTimeout,
      kElastic,
      "--worker-timeout",
      {},
      "S",
      kOurs,
-     "how long the others wait for a worker that does not come to the next "
-     "world, before it is replaced; 0: for ever; default: 30"},
+     "how long a worker may be stopped, or not heard of while others wait for "
+     "it, before it is replaced; 0: for ever; default: 30"},
     {kResetLimit,
      kElastic,
      "--reset-limit",

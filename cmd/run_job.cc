@@ -61,6 +61,11 @@ RendezvousHandlers JobRun::rendezvous_handlers() {
           [this](const WorkerId& worker, Epoch after) {
             Feed(WorkerReady{worker, after});
           },
+      .on_heard =
+          [this](const WorkerId& worker, Epoch epoch,
+                 std::uint64_t operations) {
+            Feed(WorkerHeard{worker, epoch, operations});
+          },
       .on_blame =
           [this](const WorkerId& worker, Epoch epoch, int rank) {
             Feed(WorkerBlames{worker, epoch, rank});

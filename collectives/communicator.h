@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -32,6 +33,8 @@ class Communicator {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  // Any thread. How many calls this rank has begun.
+  virtual std::uint64_t entered() const = 0;
 
   // `in` and `out` hold `count` elements and are equal or do not overlap.
   // Bitwise the same on all ranks, and each time for the same world.

@@ -43,6 +43,7 @@ class RingCommunicator : public Communicator {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
+  std::uint64_t entered() const override { return watch_.entered(); }
   Status AllReduce(const void* in, void* out, std::size_t count, DataType type,
                    ReduceOp op) override;
   Status Broadcast(void* data, std::size_t count, DataType type,

@@ -47,6 +47,7 @@ class RingWatch {
   void Inquire(int suspect, std::string missed);
   // This rank is in its `operation`-th call, or was last.
   void Enter(std::uint64_t operation) { entered_.store(operation); }
+  std::uint64_t entered() const { return entered_.load(); }
   // Tells the neighbours; what happens afterwards is no longer watched.
   void Leave(std::uint64_t operations);
 

@@ -5,7 +5,8 @@
 
 namespace hvd {
 
-Status SoloCommunicator::Alive() const {
+Status SoloCommunicator::Enter() {
+  ++entered_;
   const CommFailure* failure = failure_.load();
   if (failure != nullptr) return Error(failure->code, failure->text);
   return Done{};
@@ -13,7 +14,7 @@ Status SoloCommunicator::Alive() const {
 
 Status SoloCommunicator::Copy(const void* in, void* out, std::size_t count,
                               DataType type) {
-  if (Status alive = Alive(); !alive.ok()) return alive;
+  if (Status alive = Enter(); !alive.ok()) return alive;
   if (in != out && count > 0) std::memcpy(out, in, count * SizeOf(type));
   return Done{};
 }
@@ -30,7 +31,7 @@ Status SoloCommunicator::Broadcast(void* /*data*/, std::size_t /*count*/,
                  "broadcast: root must be 0 in a world of one, got " +
                      std::to_string(root));
   }
-  return Alive();
+  return Enter();
 }
 
 Status SoloCommunicator::AllGather(const void* in, void* out, std::size_t count,
@@ -38,7 +39,7 @@ Status SoloCommunicator::AllGather(const void* in, void* out, std::size_t count,
   return Copy(in, out, count, type);
 }
 
-Status SoloCommunicator::Barrier() { return Alive(); }
+Status SoloCommunicator::Barrier() { return Enter(); }
 
 void SoloCommunicator::Abort(CommFailure failure) {
   const std::lock_guard lock(mutex_);

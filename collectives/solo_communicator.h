@@ -13,6 +13,7 @@ class SoloCommunicator : public Communicator {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
+  std::uint64_t entered() const override { return entered_.load(); }
   Status AllReduce(const void* in, void* out, std::size_t count, DataType type,
                    ReduceOp op) override;
   Status Broadcast(void* data, std::size_t count, DataType type,
@@ -24,9 +25,10 @@ class SoloCommunicator : public Communicator {
   const CommFailure* failure() const override { return failure_.load(); }
 
  private:
-  Status Alive() const;
+  Status Enter();
   Status Copy(const void* in, void* out, std::size_t count, DataType type);
 
+  std::atomic<std::uint64_t> entered_{0};
   std::mutex mutex_;
   std::optional<CommFailure> first_;           // guarded by mutex_
   std::atomic<const CommFailure*> failure_{};  // null, or &*first_

@@ -11,7 +11,8 @@ std::string Relative(const std::optional<Instant>& then, Instant now) {
   return then ? std::to_string((*then - now).count()) : "-";
 }
 
-std::string Text(const Worker& worker, Epoch epoch, Instant now) {
+std::string Text(const Worker& worker, Epoch epoch,
+                 std::optional<Instant> silent_from, Instant now) {
   const auto behind = static_cast<std::uint64_t>(epoch) -
                       static_cast<std::uint64_t>(worker.held);
   std::string text = ' ' + ToString(worker.end.worker) + ':';
@@ -24,6 +25,7 @@ std::string Text(const Worker& worker, Epoch epoch, Instant now) {
   if (worker.end.told_to_stop) text += 't';
   if (worker.blames) text += 'b' + std::to_string(*worker.blames);
   text += worker.held == Epoch{} ? "0" : "-" + std::to_string(behind);
+  if (silent_from) text += '?' + Relative(silent_from, now);
   return text + (worker.leave_by ? Relative(worker.leave_by, now) : "");
 }
 
@@ -51,10 +53,10 @@ std::string ElasticDriver::Describe() const {
     }
   }
   for (const Worker* member : registry_.members()) {
-    text += Text(*member, epoch_, now_);
+    text += Text(*member, epoch_, SilentFrom(*member), now_);
   }
   for (const auto& [launch, worker] : registry_.workers()) {
-    if (!worker.member) text += Text(worker, epoch_, now_);
+    if (!worker.member) text += Text(worker, epoch_, {}, now_);
   }
   return text;
 }

@@ -145,8 +145,7 @@ std::string ElasticDriver::WaitText() const {
              std::to_string(TotalSlots(hosts_)) + " there (" +
              HostsText(hosts_) + ")" + more(SlotsFlag());
     case Wait::kMembers:
-      return "waiting for " + RankText(registry_.Ranks(NotHere())) +
-             " to join" + more(MembersFlag());
+      return MembersText() + more(MembersFlag());
     case Wait::kMinimum:
       return "waiting for " + CountText(options_.min_workers, "worker") +
              " (--min-np) on " + HostsText(hosts_) + more("--elastic-timeout");
@@ -165,6 +164,27 @@ std::string ElasticDriver::WaitText() const {
                   : "killed already");
   }
   return "";
+}
+
+// Who has had a world before is in it still, busy with something else.
+std::string ElasticDriver::MembersText() const {
+  constexpr std::size_t kNamed = 4;
+  const std::vector<int> missing = registry_.Ranks(NotHere());
+  std::string text = "waiting for " + RankText(missing) + " to join";
+  std::string busy;
+  for (std::size_t i = 0; i < missing.size() && i < kNamed; ++i) {
+    const Worker& worker =
+        *registry_.members()[static_cast<std::size_t>(missing[i])];
+    if (worker.held == Epoch{} || !worker.heard_at) continue;
+    busy += (busy.empty() ? "" : ", ") + std::string("rank ") +
+            std::to_string(missing[i]) + " after " +
+            CountText(static_cast<int>(worker.operations), "collective") +
+            " of epoch " + EpochText(worker.held) + ", last heard of " +
+            SecondsText(
+                std::chrono::duration_cast<Duration>(now_ - *worker.heard_at)) +
+            " ago";
+  }
+  return busy.empty() ? text : text + " (" + busy + ")";
 }
 
 // Who the others wait for.
@@ -193,12 +213,11 @@ std::string ElasticDriver::SlotsText() const {
 }
 
 Duration ElasticDriver::MembersLimit() const {
-  return epoch_ == Epoch{1} ? options_.start_timeout
-                            : options_.worker_timeout.value_or(Duration{0});
+  return epoch_ == Epoch{1} ? options_.start_timeout : options_.elastic_timeout;
 }
 
 std::string ElasticDriver::MembersFlag() const {
-  return epoch_ == Epoch{1} ? "--start-timeout" : "--worker-timeout";
+  return epoch_ == Epoch{1} ? "--start-timeout" : "--elastic-timeout";
 }
 
 void ElasticDriver::BeginWait(Wait wait, Duration limit) {
@@ -217,8 +236,14 @@ void ElasticDriver::EndWait() {
 void ElasticDriver::SkipTimeAsleep(Instant now) {
   if (!NextDeadline() || now - now_ <= kHeartbeat + kAsleep) return;
   const Instant::duration asleep = now - now_;
-  for (auto* deadline : {&job_deadline_, &wait_deadline_, &next_note_}) {
-    if (*deadline) **deadline += asleep;
+  for (auto* time : {&job_deadline_, &wait_deadline_, &next_note_,
+                     &first_joiner_, &first_broken_}) {
+    if (*time) **time += asleep;
+  }
+  for (Worker* worker : registry_.All([](const Worker&) { return true; })) {
+    for (auto* time : {&worker->heard_at, &worker->leave_by}) {
+      if (*time) **time += asleep;
+    }
   }
   SayLine("hvdrun did not run for " +
           SecondsText(std::chrono::duration_cast<Duration>(asleep)) +

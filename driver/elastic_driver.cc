@@ -116,6 +116,7 @@ void ElasticDriver::Apply(const WorkerReady& event) {
   Worker* worker = registry_.FindLive(event.worker);
   if (worker == nullptr || event.after > epoch_) return;
   anyone_spoke_ = true;
+  worker->heard_at = now_;
   const bool first = !registry_.AnyMember(HasJoined);
   if (!worker->end.joined_at) worker->end.joined_at = SinceBirth();
   if (options_.elastic) return OnAsked(*worker, event.after);
@@ -124,6 +125,13 @@ void ElasticDriver::Apply(const WorkerReady& event) {
   if (event.after != Epoch{} || state_ != State::kRunning) return;
   if (first) BeginWait(Wait::kMembers, options_.start_timeout);
   CheckStaticJoins();
+}
+
+void ElasticDriver::Apply(const WorkerHeard& event) {
+  Worker* worker = registry_.FindLive(event.worker);
+  if (worker == nullptr || event.epoch > epoch_) return;
+  worker->heard_at = now_;
+  worker->operations = event.operations;
 }
 
 void ElasticDriver::Apply(const WorkerBlames& event) {

@@ -83,6 +83,7 @@ class ElasticDriver {
   void Apply(const WorkerStarted& event);
   void Apply(const WorkerStartFailed& event);
   void Apply(const WorkerReady& event);
+  void Apply(const WorkerHeard& event);
   void Apply(const WorkerBlames& event);
   void Apply(const WorkerStopped& event);
   void Apply(const WorkerExited& event);
@@ -124,6 +125,8 @@ class ElasticDriver {
   void AwaitMembers();
   void CheckFormed();
   void CondemnStragglers(const std::string& how);
+  void CondemnSilent();
+  std::optional<Instant> SilentFrom(const Worker& worker) const;
   void Condemn(Worker& worker, const std::string& how);
   void OnElasticExit(Worker& worker);
   void TellOfLoss(const Worker& worker, const std::string& how);
@@ -146,6 +149,7 @@ class ElasticDriver {
   void OnMinimumMissing();
   void SayIfWaitingLong();
   std::string WaitText() const;
+  std::string MembersText() const;
   WorkerRegistry::Test NotHere() const;
   int SlotsNeeded() const;
   Duration SlotsLimit() const;

@@ -7,6 +7,12 @@
 #include "driver/texts.h"
 
 namespace hvd {
+namespace {
+
+// A worker that is well is heard of at least so often: a long poll's length.
+constexpr Duration kHeardEvery{30'000};
+
+}  // namespace
 
 void ElasticDriver::OnElasticExit(Worker& worker) {
   const bool expected =
@@ -80,6 +86,27 @@ void ElasticDriver::CondemnStragglers(const std::string& how) {
     Condemn(*member, how);
     if (state_ != State::kRunning) return;
   }
+}
+
+// A member that others wait for may be busy outside its collectives, for as
+// long as it is heard of. One that isn't hangs as a whole.
+void ElasticDriver::CondemnSilent() {
+  for (Worker* member : registry_.members()) {
+    const std::optional<Instant> from = SilentFrom(*member);
+    if (!from || now_ < *from) continue;
+    Condemn(*member, "was not heard of for " +
+                         SecondsText(kHeardEvery + *options_.worker_timeout) +
+                         " (--worker-timeout)");
+    if (state_ != State::kRunning) return;
+  }
+}
+
+std::optional<Instant> ElasticDriver::SilentFrom(const Worker& worker) const {
+  if (!options_.worker_timeout || wait_ != Wait::kMembers || worker.asks ||
+      !worker.IsSeated() || !worker.heard_at) {
+    return std::nullopt;
+  }
+  return *worker.heard_at + kHeardEvery + *options_.worker_timeout;
 }
 
 void ElasticDriver::Condemn(Worker& worker, const std::string& how) {

@@ -112,6 +112,8 @@ void ElasticDriver::Reconcile() {
   if (state_ != State::kRunning || !anyone_spoke_) return;
   StopUnwantedNewcomers();
   StopLateLeavers();
+  CondemnSilent();
+  if (state_ != State::kRunning) return;
   StartMissing();
   PublishIfDue();
 }
@@ -283,6 +285,7 @@ std::optional<Instant> ElasticDriver::NextReconcile() const {
   if (first_joiner_) consider(*first_joiner_ + kGather);
   for (const auto& [launch, worker] : registry_.workers()) {
     if (worker.leave_by && worker.IsRunning()) consider(*worker.leave_by);
+    if (const auto from = SilentFrom(worker)) consider(*from);
   }
   return next;
 }
@@ -325,11 +328,7 @@ void ElasticDriver::OnAsked(Worker& worker, Epoch after) {
 
 void ElasticDriver::AwaitMembers() {
   if (wait_ == Wait::kMembers || formed_) return;
-  if (epoch_ == Epoch{1}) {
-    BeginWait(Wait::kMembers, options_.start_timeout);
-  } else if (options_.worker_timeout) {
-    BeginWait(Wait::kMembers, *options_.worker_timeout);
-  }
+  BeginWait(Wait::kMembers, MembersLimit());
 }
 
 void ElasticDriver::CheckFormed() {

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <variant>
 
@@ -39,6 +40,13 @@ struct WorkerReady {
   WorkerId worker;
   Epoch after{};
 };
+// The worker is there, and has begun that many collectives of that world. It
+// says so again and again, whatever its program does.
+struct WorkerHeard {
+  WorkerId worker;
+  Epoch epoch{};
+  std::uint64_t operations = 0;
+};
 // The worker's collectives of that world ended because `rank` left it or died,
 // the worker says. The worker's own end, if it comes, is a consequence.
 struct WorkerBlames {
@@ -70,10 +78,10 @@ struct LauncherLost {
 // The time that NextDeadline() asked for has come.
 struct Tick {};
 
-using Event =
-    std::variant<HostsDiscovered, DiscoveryFailed, WorkerStarted,
-                 WorkerStartFailed, WorkerReady, WorkerBlames, WorkerStopped,
-                 WorkerExited, SignalReceived, LauncherLost, Tick>;
+using Event = std::variant<HostsDiscovered, DiscoveryFailed, WorkerStarted,
+                           WorkerStartFailed, WorkerReady, WorkerHeard,
+                           WorkerBlames, WorkerStopped, WorkerExited,
+                           SignalReceived, LauncherLost, Tick>;
 
 // Actions.
 

@@ -92,6 +92,10 @@ std::string ToText(const Event& event) {
           [](const WorkerReady& e) {
             return "ready " + ToString(e.worker) + " after=" + Number(e.after);
           },
+          [](const WorkerHeard& e) {
+            return "heard " + ToString(e.worker) + " epoch=" + Number(e.epoch) +
+                   " operations=" + std::to_string(e.operations);
+          },
           [](const WorkerBlames& e) {
             return "blame " + ToString(e.worker) + " epoch=" + Number(e.epoch) +
                    " rank=" + std::to_string(e.rank);

@@ -5,6 +5,7 @@
 // Bookkeeping only; the driver decides. Not thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -19,9 +20,11 @@ namespace hvd {
 struct Worker {
   WorkerEnd end;  // end.rank: in the world, or the one it may get
   bool member = false;
-  Epoch held{};       // the world that it has; 0: none yet
-  int held_rank = 0;  // in that world
-  bool asks = false;  // it waits for one newer than that
+  Epoch held{};                     // the world that it has; 0: none yet
+  int held_rank = 0;                // in that world
+  bool asks = false;                // it waits for one newer than that
+  std::optional<Instant> heard_at;  // the last word of it
+  std::uint64_t operations = 0;     // collectives begun of the world it holds
   // The rank that ended its collectives, by its own account.
   std::optional<int> blames;
   // It was a member and is none any more: whatever it does is no failure.

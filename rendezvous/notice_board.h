@@ -48,6 +48,9 @@ class NoticeBoard {
   struct Question {
     Epoch epoch{};  // must not be newer than the published one
     NoticeKind heard = NoticeKind::kNone;
+    // How many collectives of that world the worker has begun; it says so in
+    // passing.
+    std::uint64_t operations = 0;
   };
   // The worst that is known, if it is worse than what was heard; nullopt: the
   // waiter is kept until `until`.

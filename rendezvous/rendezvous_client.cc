@@ -268,15 +268,19 @@ Result<Membership> RendezvousClient::Impl::WaitWorld(Epoch after,
   return Membership{std::move(world->world), rank, std::move(world->endpoints)};
 }
 
-Result<WorldNotice> RendezvousClient::WaitNotice(Epoch epoch, NoticeKind heard,
-                                                 Instant deadline) {
-  Result<std::string> answer = impl_->LongPoll(
-      {"GET", FormatNoticeTarget({epoch, heard}), ""}, {deadline});
-  if (!answer.ok()) return std::move(answer).error().Wrap("wait for notice");
-  std::optional<WorldNotice> notice = ParseNotice(answer.value());
-  if (!notice) {
-    return Error(ErrorCode::kInternal, "wait for notice: unreadable answer");
-  }
+Result<WorldNotice> RendezvousClient::WaitNotice(
+    const NoticeBoard::Question& question, Instant deadline) {
+  const auto fail = [](Error error) {
+    return std::move(error).Wrap("wait for notice");
+  };
+  Result<BlockingHttp::Answer> answer =
+      impl_->Exchange({"GET", FormatNoticeTarget(question), ""}, {deadline});
+  if (!answer.ok()) return fail(std::move(answer).error());
+  const BlockingHttp::Answer& got = answer.value();
+  if (got.status == 204) return fail({ErrorCode::kTimeout, "nothing yet"});
+  if (got.status != 200) return fail(FromStatus(got.status, got.body));
+  std::optional<WorldNotice> notice = ParseNotice(got.body);
+  if (!notice) return fail({ErrorCode::kInternal, "unreadable answer"});
   return *std::move(notice);
 }
 

@@ -45,9 +45,9 @@ class RendezvousClient {
                                             Duration silence);
 
   // Waits until something worse than `heard` happened to world `epoch`, and
-  // says what: one line, e.g. "rank 2 was killed by SIGKILL". kTimeout,
-  // kCancelled, ... as above.
-  Result<WorldNotice> WaitNotice(Epoch epoch, NoticeKind heard,
+  // says what: one line, e.g. "rank 2 was killed by SIGKILL". kTimeout after
+  // kLongPoll at the latest: ask again, with what has changed meanwhile.
+  Result<WorldNotice> WaitNotice(const NoticeBoard::Question& question,
                                  Instant deadline);
 
   // Says that this rank has left world `epoch` or died, so that hvdrun doesn't

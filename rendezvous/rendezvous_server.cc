@@ -52,6 +52,7 @@ class HttpRendezvousServer : public RendezvousServer {
                        RendezvousHandlers handlers)
       : on_refused_(std::move(handlers.on_refused)),
         v1_(options.job_key, {.on_ready = std::move(handlers.on_ready),
+                              .on_heard = std::move(handlers.on_heard),
                               .on_blame = std::move(handlers.on_blame),
                               .on_log = std::move(handlers.on_log),
                               .on_result = std::move(handlers.on_result)}) {
@@ -119,8 +120,8 @@ class HttpRendezvousServer : public RendezvousServer {
 Result<std::unique_ptr<RendezvousServer>> RendezvousServer::Listen(
     EventLoop& loop, const RendezvousOptions& options,
     RendezvousHandlers handlers) {
-  HVD_CHECK(handlers.on_ready && handlers.on_blame && handlers.on_log &&
-            handlers.on_result && handlers.on_refused);
+  HVD_CHECK(handlers.on_ready && handlers.on_heard && handlers.on_blame &&
+            handlers.on_log && handlers.on_result && handlers.on_refused);
   auto server =
       std::make_unique<HttpRendezvousServer>(options, std::move(handlers));
   const Status listening = server->Listen(loop, options);

@@ -44,6 +44,10 @@ struct RendezvousHandlers {
   // A worker asked for a world newer than `after` for the first time; again
   // when it was started again.
   std::function<void(const WorkerId&, Epoch after)> on_ready;
+  // The worker waits for news of world `epoch`, of which it has begun that many
+  // collectives: it is there, and says so at least every kLongPoll. Unchecked.
+  std::function<void(const WorkerId&, Epoch epoch, std::uint64_t operations)>
+      on_heard;
   // The worker's collectives of world `epoch` ended because that rank has left
   // it or died. It is said before the worker's program learns of it. Unchecked:
   // there may be no such world or rank.

@@ -192,15 +192,19 @@ void V1Door::Conversation::OnWorld(std::string_view body) {
 void V1Door::Conversation::OnNotice(std::string_view target) {
   const auto question = ParseNoticeTarget(target);
   if (!question) {
-    return Reply(400, "the target has no ?epoch=<number>[&heard=<0 to 3>]");
+    return Reply(
+        400,
+        "the target has no ?epoch=<number>[&heard=<0 to 3>][&operations=<n>]");
   }
   if (!door_.worlds_.IsKnown(question->epoch))
     return Reply(409, "no world has this epoch yet");
   const Instant until = SteadyClock().Now() + kLongPoll;
   if (const auto notice = door_.notices_.Ask(waiter(), *question, until)) {
-    return Reply(200, FormatNotice(*notice));
+    Reply(200, FormatNotice(*notice));
+  } else {
+    door_.parked_[waiter()] = this;
   }
-  door_.parked_[waiter()] = this;
+  door_.handlers_.on_heard(worker_, question->epoch, question->operations);
 }
 
 void V1Door::Conversation::OnBlame(std::string_view body) {

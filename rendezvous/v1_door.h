@@ -20,6 +20,8 @@ class V1Door {
  public:
   struct Handlers {
     std::function<void(const WorkerId&, Epoch after)> on_ready;
+    std::function<void(const WorkerId&, Epoch, std::uint64_t operations)>
+        on_heard;
     std::function<void(const WorkerId&, Epoch, int rank)> on_blame;
     std::function<void(const WorkerId&, std::string text)> on_log;
     std::function<void(const WorkerId&, std::string bytes)> on_result;

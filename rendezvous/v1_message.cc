@@ -12,6 +12,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kEpochQuery = "?epoch=";
 constexpr std::string_view kHeardQuery = "&heard=";
+constexpr std::string_view kOperationsQuery = "&operations=";
 
 // Bytes that are not UTF-8 become U+FFFD: dump() would throw on them.
 std::string Dump(const Json& json) {
@@ -56,6 +57,17 @@ bool ReadEndpoint(const Json& object, Endpoint& out) {
          Read(object, "port", out.port) &&
          Read(object, "local_name", out.local_name) &&
          Read(object, "host_key", out.host_key);
+}
+
+// The number behind `name` at the end of `target`, which loses both; what is no
+// number stays.
+std::optional<std::uint64_t> CutField(std::string_view& target,
+                                      std::string_view name) {
+  const std::size_t at = target.rfind(name);
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto number = ParseNumber(target.substr(at + name.size()));
+  if (number) target = target.substr(0, at);
+  return number;
 }
 
 std::uint64_t Number(Epoch epoch) { return static_cast<std::uint64_t>(epoch); }
@@ -138,25 +150,25 @@ std::string FormatNoticeTarget(const NoticeBoard::Question& question) {
     target.append(kHeardQuery)
         .append(std::to_string(static_cast<int>(question.heard)));
   }
+  if (question.operations != 0) {
+    target.append(kOperationsQuery).append(std::to_string(question.operations));
+  }
   return target;
 }
 
 std::optional<NoticeBoard::Question> ParseNoticeTarget(
     std::string_view target) {
-  if (!target.starts_with(kNoticeTarget)) return std::nullopt;
-  target.remove_prefix(kNoticeTarget.size());
-  if (!target.starts_with(kEpochQuery)) return std::nullopt;
-  target.remove_prefix(kEpochQuery.size());
-  const std::size_t end = target.find(kHeardQuery);
-  const auto epoch = ParseNumber(target.substr(0, end));
-  if (!epoch) return std::nullopt;
-  if (end == std::string_view::npos) {
-    return NoticeBoard::Question{Epoch{*epoch}};
-  }
-  const auto heard = ParseNumber(target.substr(end + kHeardQuery.size()));
+  const std::optional<std::uint64_t> operations =
+      CutField(target, kOperationsQuery);
+  const std::optional<std::uint64_t> heard = CutField(target, kHeardQuery);
+  const std::optional<std::uint64_t> epoch = CutField(target, kEpochQuery);
   constexpr auto kWorst = static_cast<std::uint64_t>(NoticeKind::kRankLost);
-  if (!heard || *heard > kWorst) return std::nullopt;
-  return NoticeBoard::Question{Epoch{*epoch}, static_cast<NoticeKind>(*heard)};
+  if (target != kNoticeTarget || !epoch || heard.value_or(0) > kWorst) {
+    return std::nullopt;
+  }
+  return NoticeBoard::Question{Epoch{*epoch},
+                               static_cast<NoticeKind>(heard.value_or(0)),
+                               operations.value_or(0)};
 }
 
 std::string FormatBlame(const Blame& blame) {

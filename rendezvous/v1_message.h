@@ -47,8 +47,8 @@ std::string FormatWorldAnswer(const World& world,
                               const std::vector<Endpoint>& endpoints);
 std::optional<WorldAnswer> ParseWorldAnswer(std::string_view body);
 
-// GET /v1/notice?epoch=3&heard=1, the number being that of a NoticeKind; left
-// out: none.
+// GET /v1/notice?epoch=3&heard=1&operations=17; heard is the number of a
+// NoticeKind. What is 0 is left out.
 std::string FormatNoticeTarget(const NoticeBoard::Question& question);
 std::optional<NoticeBoard::Question> ParseNoticeTarget(std::string_view target);
 

@@ -43,14 +43,14 @@ bool NoticeThread::Pause(Duration pause) const {
 void NoticeThread::Run(Epoch epoch) {
   NoticeKind heard = NoticeKind::kNone;
   for (;;) {
-    const Result<WorldNotice> notice =
-        client_.WaitNotice(epoch, heard, SteadyClock().Now() + kPoll);
+    const Result<WorldNotice> notice = client_.WaitNotice(
+        {epoch, heard, Operations()}, SteadyClock().Now() + kPoll);
     if (notice.ok()) {
       heard = notice.value().kind();
       heard_.store(true);
       if (heard != NoticeKind::kHostsChanged) over_.Ring();
       if (const std::optional<int> rank = notice.value().lost_rank) {
-        return OnLoss(*rank, notice.value().text);
+        if (!OnLoss(*rank, notice.value().text)) return;
       }
       continue;
     }
@@ -70,14 +70,20 @@ void NoticeThread::Run(Epoch epoch) {
   }
 }
 
-void NoticeThread::OnLoss(int rank, const std::string& text) {
+std::uint64_t NoticeThread::Operations() {
+  const std::lock_guard lock(mutex_);
+  return communicator_ == nullptr ? 0 : communicator_->entered();
+}
+
+bool NoticeThread::OnLoss(int rank, const std::string& text) {
   {
     const std::lock_guard lock(mutex_);
     loss_ = CommFailure{rank, ErrorCode::kUnavailable, text};
   }
-  if (!Pause(kRingFirst)) return;
+  if (!Pause(kRingFirst)) return false;
   const std::lock_guard lock(mutex_);
   if (communicator_ != nullptr) communicator_->Abort(*loss_);
+  return true;
 }
 
 }  // namespace hvd

@@ -5,10 +5,14 @@
 // notices a death sooner where it can; this is for deaths it cannot see, on
 // other hosts above all, so it lets the ring speak first. That the hosts have
 // changed ends nothing: it is remembered until the program asks.
+// After the worst there is nothing more to hear, but its questions tell hvdrun
+// that this worker is there, and in which collective, while the program is busy
+// with something else.
 // hvdrun's own death is no news: the keeper ends this process then.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -41,8 +45,9 @@ class NoticeThread {
 
  private:
   void Run(Epoch epoch);
-  void OnLoss(int rank, const std::string& text);
+  std::uint64_t Operations();
   // False: stop.
+  bool OnLoss(int rank, const std::string& text);
   bool Pause(Duration pause) const;
 
   RendezvousClient& client_;

@@ -116,6 +116,11 @@ Result<Event> ParseEvent(const std::string& line) {
     return Event{WorkerReady{ParseWorker(rest.substr(0, rest.find(' '))),
                              Epoch{std::stoul(fields.at("after"))}}};
   }
+  if (kind == "heard") {
+    return Event{WorkerHeard{ParseWorker(rest.substr(0, rest.find(' '))),
+                             Epoch{std::stoul(fields.at("epoch"))},
+                             std::stoul(fields.at("operations"))}};
+  }
   if (kind == "blame") {
     return Event{WorkerBlames{ParseWorker(rest.substr(0, rest.find(' '))),
                               Epoch{std::stoul(fields.at("epoch"))},

@@ -1,6 +1,7 @@
 // Elastic jobs on the real hvdrun: workers and hosts come and go, and training
 // goes on in the same processes.
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -129,6 +130,35 @@ TEST_CASE("a stopped worker is replaced after --worker-timeout", "[e2e]") {
   CHECK(result.status.success());
   CHECK(Contains(result.err, "(--worker-timeout)"));
   CheckAllSteps(result.out, 40);
+  CHECK(NoneLeft(mark.text(), 1s));
+}
+
+TEST_CASE(
+    "a survivor that is busy outside a collective is named and waited for",
+    "[e2e]") {
+  const ScopedMark mark;
+  const TemporaryDirectory directory;
+  const std::string gate = directory / "gate";
+  REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
+  Program job(
+      HvdrunCommand({"-np", "3", "--min-np", "2", "-H", "localhost:3",
+                     "--worker-timeout", "1", "sh", "-c",
+                     "echo pid=$$; exec " + E2eWorker() + " busy " + gate}),
+      Marked(mark));
+  REQUIRE(job.WaitForOutput("busy"));
+  const auto killed = PidOfRank(job.out(), 2);
+  REQUIRE(killed);
+  REQUIRE(::kill(*killed, SIGKILL) == 0);
+  REQUIRE(job.WaitUntil(
+      [&] { return Contains(job.err(), "waiting for rank 1 to join"); }, 20s));
+  CHECK(Contains(job.err(), "(rank 1 after "));
+  CHECK(Contains(job.err(), " collectives of epoch 1, last heard of "));
+  std::ofstream(gate) << "go\n";
+  const ProgramResult result = job.Wait(30s);
+  INFO(result.err << result.out);
+  CHECK(result.status.success());
+  // It was busy for five times --worker-timeout and was not replaced.
+  CHECK_FALSE(Contains(result.err, "rank 1 on localhost"));
   CHECK(NoneLeft(mark.text(), 1s));
 }
 

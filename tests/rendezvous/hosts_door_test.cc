@@ -193,6 +193,7 @@ TEST_CASE("without a token of its own a server has no door for hosts",
   auto server = RendezvousServer::Listen(
       loop, options,
       {.on_ready = [](const auto&, Epoch) {},
+       .on_heard = [](const auto&, Epoch, std::uint64_t) {},
        .on_blame = [](const auto&, Epoch, int) {},
        .on_log = [](const auto&, const auto&) {},
        .on_result = [](const auto&, const auto&) {},

@@ -76,9 +76,8 @@ TEST_CASE("a notice reaches who waits for it and who asks later",
   ServedJob job;
   job.server->Publish(WorldOf(1, 2));
   RendezvousClient client = job.Client({"a", 0});
-  auto waiting = job.Start([&] {
-    return client.WaitNotice(Epoch{1}, NoticeKind::kNone, In(kPatience));
-  });
+  auto waiting =
+      job.Start([&] { return client.WaitNotice({Epoch{1}}, In(kPatience)); });
   CHECK_FALSE(
       job.loop.RunUntil([&] { return ServedJob::IsReady(waiting); }, 50ms));
   job.server->Notify(Epoch{1}, 1, "rank 1 was killed by SIGKILL");
@@ -87,9 +86,8 @@ TEST_CASE("a notice reaches who waits for it and who asks later",
   CHECK(notice.value().lost_rank == 1);
   CHECK(notice.value().text == "rank 1 was killed by SIGKILL");
   RendezvousClient late = job.Client({"a", 1});
-  const auto again = job.Run([&] {
-    return late.WaitNotice(Epoch{1}, NoticeKind::kNone, In(kPatience));
-  });
+  const auto again =
+      job.Run([&] { return late.WaitNotice({Epoch{1}}, In(kPatience)); });
   REQUIRE(again.ok());
   CHECK(again.value().text == notice.value().text);
 }
@@ -174,9 +172,8 @@ TEST_CASE("survivors and a newcomer learn the next world",
   REQUIRE(job.Until([&] { return job.ready.size() == 2; }));
   const World next{Epoch{2}, {{"a", 0}, {"b", 0}}};
   job.server->Publish(next);
-  const auto notice = job.Run([&] {
-    return survivor.WaitNotice(Epoch{1}, NoticeKind::kNone, In(kPatience));
-  });
+  const auto notice =
+      job.Run([&] { return survivor.WaitNotice({Epoch{1}}, In(kPatience)); });
   REQUIRE(notice.ok());
   CHECK(notice.value().lost_rank == std::nullopt);
   CHECK(notice.value().text == "the world of epoch 1 was replaced by epoch 2");
@@ -197,7 +194,7 @@ TEST_CASE("a loss is told to those who have heard that the hosts changed",
   RendezvousClient client = job.Client({"a", 0});
   job.server->Notify(Epoch{1}, std::nullopt, "host b was added");
   const auto hear = [&](NoticeKind heard) {
-    return client.WaitNotice(Epoch{1}, heard, In(kPatience));
+    return client.WaitNotice({Epoch{1}, heard}, In(kPatience));
   };
   const auto change = job.Run([&] { return hear(NoticeKind::kNone); });
   REQUIRE(change.ok());
@@ -247,6 +244,7 @@ TEST_CASE("a handler may publish the world that its worker waits for",
       loop, options,
       {.on_ready = [&](const WorkerId&,
                        Epoch) { server->Publish(WorldOf(1, 1)); },
+       .on_heard = [](const auto&, Epoch, std::uint64_t) {},
        .on_blame = [](const auto&, Epoch, int) {},
        .on_log = [](const auto&, const auto&) {},
        .on_result = [](const auto&, const auto&) {},

@@ -44,6 +44,7 @@ TEST_CASE("RendezvousServer says why it cannot listen", "[rendezvous][net]") {
     return RendezvousServer::Listen(
         loop, options,
         {.on_ready = [](const auto&, Epoch) {},
+         .on_heard = [](const auto&, Epoch, std::uint64_t) {},
          .on_blame = [](const auto&, Epoch, int) {},
          .on_log = [](const auto&, const auto&) {},
          .on_result = [](const auto&, const auto&) {},

@@ -49,6 +49,11 @@ class ServedJob {
         loop, options,
         {.on_ready = [this](const WorkerId& worker,
                             Epoch after) { ready.emplace_back(worker, after); },
+         .on_heard =
+             [this](const WorkerId& worker, Epoch epoch,
+                    std::uint64_t operations) {
+               heard.push_back({worker, epoch, operations});
+             },
          .on_blame =
              [this](const WorkerId& worker, Epoch epoch, int rank) {
                blames.push_back({worker, epoch, rank});
@@ -119,6 +124,13 @@ class ServedJob {
     bool operator==(const Blamed&) const = default;
   };
   std::vector<Blamed> blames;
+  struct Heard {
+    WorkerId worker;
+    Epoch epoch{};
+    std::uint64_t operations = 0;
+    bool operator==(const Heard&) const = default;
+  };
+  std::vector<Heard> heard;
   std::vector<std::pair<WorkerId, std::string>> logs;
   std::vector<std::pair<WorkerId, std::string>> results;
   std::vector<std::string> refused;

@@ -102,11 +102,21 @@ TEST_CASE("a notice's target carries its epoch and what was heard",
     REQUIRE(read);
     CHECK(read->epoch == Epoch{12});
     CHECK(read->heard == heard);
+    CHECK(read->operations == 0);
   }
+  CHECK(FormatNoticeTarget({Epoch{12}, NoticeKind::kNone, 7}) ==
+        "/v1/notice?epoch=12&operations=7");
+  const auto whole = ParseNoticeTarget(
+      FormatNoticeTarget({Epoch{12}, NoticeKind::kRankLost, ~0ULL}));
+  REQUIRE(whole);
+  CHECK(whole->heard == NoticeKind::kRankLost);
+  CHECK(whole->operations == ~0ULL);
   for (const char* bad :
        {"/v1/notice", "/v1/notice?epoch=", "/v1/notice?epoch=-1",
         "/v1/notice?epoch=1&x=2", "/v1/notice?epoch=1&heard=",
         "/v1/notice?epoch=1&heard=4", "/v1/notice?epoch=1&heard=1&heard=1",
+        "/v1/notice?epoch=1&operations=", "/v1/notice?epoch=1&operations=x",
+        "/v1/notice?operations=1", "/v1/notice?epoch=1&operations=1&heard=1",
         "/v1/noticed?epoch=1", "/v1/log?epoch=1"}) {
     INFO(bad);
     CHECK_FALSE(ParseNoticeTarget(bad));

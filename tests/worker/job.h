@@ -50,6 +50,11 @@ class Job {
                const std::lock_guard lock(mutex_);
                ready_.insert({worker, after});
              },
+         .on_heard =
+             [this](const WorkerId& worker, Epoch, std::uint64_t operations) {
+               const std::lock_guard lock(mutex_);
+               heard_.insert({worker, operations});
+             },
          .on_blame =
              [this](const WorkerId& worker, Epoch, int rank) {
                const std::lock_guard lock(mutex_);
@@ -138,6 +143,11 @@ class Job {
 
   const std::string& key() const { return key_; }
   JobEnv& env() { return env_; }
+  // Who said how many collectives it had begun.
+  bool WasHeard(const WorkerId& worker, std::uint64_t operations) {
+    const std::lock_guard lock(mutex_);
+    return heard_.contains({worker, operations});
+  }
   // Who said that which rank has failed.
   std::set<std::pair<WorkerId, int>> blames() {
     const std::lock_guard lock(mutex_);
@@ -163,6 +173,7 @@ class Job {
   JobEnv env_;
   std::mutex mutex_;
   std::set<std::pair<WorkerId, Epoch>> ready_;
+  std::set<std::pair<WorkerId, std::uint64_t>> heard_;
   std::set<std::pair<WorkerId, int>> blames_;
   std::set<std::string> logs_;
   std::set<std::string> results_;

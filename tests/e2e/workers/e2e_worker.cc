@@ -4,10 +4,13 @@
 //   leave CODE          the same, but rank 1 exits with CODE in the middle
 //   last CODE           the same, but rank 1 has left and exits when all others
 //                       have
+//   busy GATE           elastic; rank 1 reads GATE, a FIFO, before its fourth
+//                       step, outside a collective
 //   log BYTES           LogToDriver() and stdout, a text of that size
 //   result CODE TEXT... SetResult(TEXT of this rank), then exit with CODE
 //   secrets             looks for HVD_'s secrets before and after Init()
 //   mismatch            rank 1 makes another call than the others
+#include <hvd/elastic.h>
 #include <hvd/hvd.h>
 #include <poll.h>
 #include <sys/syscall.h>
@@ -20,6 +23,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <string>
@@ -82,6 +86,28 @@ int Last(const Words& words) {
   for (;;) hvd::AllReduce(values.data(), values.size());
 }
 
+int Busy(const Words& words) {
+  hvd::Init();
+  hvd::ElasticState state;
+  int step = 0;
+  state.RegisterScalar(step);
+  bool was_busy = false;
+  hvd::RunElastic(state, [&] {
+    for (; step < 6; state.Commit()) {
+      if (hvd::Rank() == 1 && step == 3 && !was_busy) {
+        was_busy = true;
+        PrintLine("busy");
+        std::ifstream(words.at(0)).get();
+      }
+      double one = 1;
+      hvd::AllReduce(&one, 1);
+      ++step;
+      PrintLine("step=" + std::to_string(step));
+    }
+  });
+  return 0;
+}
+
 int Leave(const Words& words) {
   std::signal(SIGTERM, SIG_IGN);  // as above
   hvd::Init();
@@ -135,9 +161,9 @@ int Mismatch(const Words&) {
 
 int Run(int argc, char** argv) {
   const std::map<std::string, std::function<int(const Words&)>> actions{
-      {"survive", Survive},   {"leave", Leave},      {"last", Last},
-      {"log", Log},           {"result", SetResult}, {"secrets", Secrets},
-      {"mismatch", Mismatch},
+      {"survive", Survive}, {"leave", Leave},       {"last", Last},
+      {"busy", Busy},       {"log", Log},           {"result", SetResult},
+      {"secrets", Secrets}, {"mismatch", Mismatch},
   };
   const Words words(argv + std::min(argc, 2), argv + argc);
   return actions.at(argc > 1 ? argv[1] : "")(words);

@@ -55,8 +55,8 @@ std::string ElasticDriver::Describe() const {
   for (const Worker* member : registry_.members()) {
     text += Text(*member, epoch_, SilentFrom(*member), now_);
   }
-  for (const auto& [launch, worker] : registry_.workers()) {
-    if (!worker.member) text += Text(worker, epoch_, {}, now_);
+  for (const auto& worker : registry_.workers()) {
+    if (!worker->member) text += Text(*worker, epoch_, {}, now_);
   }
   return text;
 }

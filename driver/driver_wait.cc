@@ -234,7 +234,7 @@ void ElasticDriver::EndWait() {
 
 // While something was waited for we asked to be called every kHeartbeat.
 void ElasticDriver::SkipTimeAsleep(Instant now) {
-  if (!NextDeadline() || now - now_ <= kHeartbeat + kAsleep) return;
+  if (now - now_ <= kHeartbeat + kAsleep || !NextDeadline()) return;
   const Instant::duration asleep = now - now_;
   for (auto* time : {&job_deadline_, &wait_deadline_, &next_note_,
                      &first_joiner_, &first_broken_}) {

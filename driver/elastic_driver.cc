@@ -1,7 +1,7 @@
 #include "driver/elastic_driver.h"
 
-#include <algorithm>
 #include <csignal>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 
@@ -56,20 +56,17 @@ std::vector<Action> ElasticDriver::On(const Event& event, Instant now) {
 }
 
 void ElasticDriver::Apply(const HostsDiscovered& event) {
-  HostList before = std::exchange(hosts_, {});
+  std::unordered_set<std::string> known(host_order_.begin(), host_order_.end());
   for (const HostSlots& host : event.hosts) {
-    const auto is_it = [&](const HostSlots& h) { return h.host == host.host; };
-    if (std::none_of(before.begin(), before.end(), is_it)) {
-      ledger_.Forgive(host.host);
-    }
-    if (std::find(host_order_.begin(), host_order_.end(), host.host) ==
-        host_order_.end()) {
-      host_order_.push_back(host.host);
-    }
+    if (!listed_.contains(host.host)) ledger_.Forgive(host.host);
+    if (known.insert(host.host).second) host_order_.push_back(host.host);
   }
   hosts_ = InFirstListedOrder(event.hosts, host_order_);
   listed_.clear();
   for (const HostSlots& host : hosts_) listed_[host.host] = host.slots;
+  for (Worker* worker : registry_.All([](const Worker&) { return true; })) {
+    worker->listed = IsListed(worker->end.worker);
+  }
   if (state_ == State::kWaitingForSlots) StartWorldIfSlots();
 }
 
@@ -183,10 +180,10 @@ void ElasticDriver::Apply(const WorkerExited& event) {
 void ElasticDriver::Apply(const SignalReceived& event) {
   if (state_ != State::kStopping) {
     if (event.signo == SIGINT) last_interrupt_ = now_;
-    const auto running = registry_.All(IsRunning).size();
+    const int running = registry_.Count(IsRunning);
     if (running > 0) {
       SayLine("got " + SignalName(event.signo) + ": stopping " +
-              CountText(static_cast<int>(running), "worker") +
+              CountText(running, "worker") +
               ", killed after " + SecondsText(options_.stop_grace) +
               " (--stop-grace-secs); Ctrl-C kills at once");
     }

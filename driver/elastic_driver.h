@@ -138,6 +138,7 @@ class ElasticDriver {
   bool IsListed(const WorkerId& slot) const;
   int Most() const;
   std::optional<Instant> NextReconcile() const;
+  std::optional<Instant> NextUsable() const;
 
   // driver_wait.cc: time.
   void BeginWait(Wait wait, Duration limit);

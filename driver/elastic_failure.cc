@@ -21,7 +21,7 @@ void ElasticDriver::OnElasticExit(Worker& worker) {
     TellOfLoss(worker, EndText(*worker.end.status));
   } else if (!expected && worker.end.status->success()) {
     ledger_.Retire(worker.end.worker);
-  } else if (!expected && !IsListed(worker.end.worker)) {
+  } else if (!expected && !worker.listed) {
     // Gone with its host, which is no failure.
     TellOfLoss(worker, EndText(*worker.end.status));
     if (worker.member) {

@@ -2,7 +2,6 @@
 // changed hosts.
 #include <algorithm>
 #include <csignal>
-#include <set>
 #include <utility>
 
 #include "base/seconds.h"
@@ -44,7 +43,7 @@ void ElasticDriver::StartWorldIfSlots() {
   const int needed = first ? options_.workers : options_.min_workers;
   // Workers that know no other way are started all together: a slot that rests
   // is waited for, or it would end them all again a moment later.
-  if (!first && ledger_.NextChange(hosts_, now_)) return;
+  if (!first && NextUsable()) return;
   const std::vector<WorkerId> slots = AssignSlots(
       hosts_, Most(),
       [&](const WorkerId& slot) { return ledger_.UsableFrom(slot) <= now_; });
@@ -61,6 +60,7 @@ void ElasticDriver::StartWorldIfSlots() {
   }
   Publish(launches);
   if (state_ != State::kRunning) return;
+  actions_.reserve(actions_.size() + launches.size());
   for (const Worker* worker : registry_.members()) {
     actions_.emplace_back(
         StartWorker{worker->end.launch, worker->end.worker, worker->end.rank});
@@ -134,7 +134,7 @@ void ElasticDriver::StopUnwantedNewcomers() {
   for (Worker* worker : registry_.All([](const Worker& w) {
          return !w.member && w.held == Epoch{} && !w.condemned;
        })) {
-    if (!worker->leaving && IsListed(worker->end.worker)) continue;
+    if (!worker->leaving && worker->listed) continue;
     // One that was asked for is stopped once it runs.
     if (!worker->IsRunning() || worker->end.told_to_stop) continue;
     worker->leaving = true;
@@ -155,14 +155,18 @@ void ElasticDriver::StopLateLeavers() {
 void ElasticDriver::StartMissing() {
   // The job is about to be done: whoever came now would come too late.
   if (registry_.AnyMember(HasDeparted)) return;
-  const int room = Most() - static_cast<int>(registry_.All(IsSeated).size());
+  // Mostly nothing is, and then no slot is looked at.
+  const int taken = registry_.Count(
+      [](const Worker& w) { return w.listed && !w.HasEnded(); });
+  if (taken == TotalSlots(hosts_)) return;
+  const int room = Most() - registry_.Count(IsSeated);
   const std::vector<WorkerId> slots =
       AssignSlots(hosts_, room, [&](const WorkerId& slot) {
         return ledger_.UsableFrom(slot) <= now_ &&
                registry_.FindLive(slot) == nullptr;
       });
-  int rank = static_cast<int>(registry_.members().size() +
-                              registry_.All(IsNewcomer).size());
+  int rank = static_cast<int>(registry_.members().size()) +
+             registry_.Count(IsNewcomer);
   for (const WorkerId& slot : slots) {
     const Worker& worker = registry_.Add(slot, rank++);
     actions_.emplace_back(
@@ -190,30 +194,25 @@ void ElasticDriver::PublishIfDue() {
 // Who has left with 0 has done its part, as long as the others do without it.
 int ElasticDriver::CountForMinimum() {
   const bool missed = IsMissed();
-  return static_cast<int>(registry_
-                              .All([&](const Worker& w) {
-                                if (HasDeparted(w)) return !missed;
-                                return IsListed(w.end.worker) &&
-                                       (w.member ? w.IsSeated()
-                                                 : IsReadyNewcomer(w));
-                              })
-                              .size());
+  return registry_.Count([missed](const Worker& w) {
+    if (HasDeparted(w)) return !missed;
+    return w.listed && (w.member ? w.IsSeated() : IsReadyNewcomer(w));
+  });
 }
 
 // Survivors in their old order, then newcomers. Who sits on a slot that is not
 // listed any more stays for as long as there are too few without it.
 std::vector<LaunchId> ElasticDriver::NextMembers() {
-  const std::vector<Worker*> newcomers = registry_.All([&](const Worker& w) {
-    return IsReadyNewcomer(w) && IsListed(w.end.worker);
-  });
+  const std::vector<Worker*> newcomers = registry_.All(
+      [](const Worker& w) { return IsReadyNewcomer(w) && w.listed; });
   int missing = options_.min_workers - static_cast<int>(newcomers.size());
   for (const Worker* member : registry_.members()) {
-    if (member->IsSeated() && IsListed(member->end.worker)) --missing;
+    if (member->IsSeated() && member->listed) --missing;
   }
   std::vector<LaunchId> next;
   for (const Worker* member : registry_.members()) {
     if (!member->IsSeated()) continue;
-    if (!IsListed(member->end.worker) && missing-- <= 0) continue;
+    if (!member->listed && missing-- <= 0) continue;
     next.push_back(member->end.launch);
   }
   for (const Worker* newcomer : newcomers) next.push_back(newcomer->end.launch);
@@ -225,9 +224,13 @@ std::vector<LaunchId> ElasticDriver::NextMembers() {
 std::optional<ElasticDriver::Why> ElasticDriver::WhyNow(
     const std::vector<LaunchId>& next) {
   if (registry_.AnyMember(IsLost)) return Why{"a worker is gone", false, now_};
-  const std::set<LaunchId> in_next(next.begin(), next.end());
+  auto stays = next.begin();  // in their old order, as the members are
   for (const Worker* member : registry_.members()) {
-    if (!member->IsSeated() || in_next.contains(member->end.launch)) continue;
+    if (!member->IsSeated()) continue;
+    if (stays != next.end() && *stays == member->end.launch) {
+      ++stays;
+      continue;
+    }
     return Why{ToString(member->end.worker) + " is not listed any more", false,
                now_};
   }
@@ -237,8 +240,7 @@ std::optional<ElasticDriver::Why> ElasticDriver::WhyNow(
                false, now_};
   }
   if (!first_joiner_ || !formed_) return std::nullopt;
-  const int newcomers =
-      static_cast<int>(next.size() - registry_.Ranks(IsSeated).size());
+  const auto newcomers = static_cast<int>(next.end() - stays);
   const bool more_come =
       registry_.Any([](const Worker& w) { return IsNewcomer(w) && !w.asks; });
   if (newcomers == 0 || (more_come && now_ < *first_joiner_ + kGather)) {
@@ -277,17 +279,22 @@ Instant ElasticDriver::CauseShownBy() const {
 // What Reconcile would do later though nothing happens meanwhile.
 std::optional<Instant> ElasticDriver::NextReconcile() const {
   if (!options_.elastic || state_ == State::kStopping) return std::nullopt;
-  std::optional<Instant> next = ledger_.NextChange(hosts_, now_);
+  std::optional<Instant> next = NextUsable();
   const auto consider = [&](Instant when) {
     if (when > now_ && (!next || when < *next)) next = when;
   };
   if (first_broken_) consider(CauseShownBy());
   if (first_joiner_) consider(*first_joiner_ + kGather);
-  for (const auto& [launch, worker] : registry_.workers()) {
-    if (worker.leave_by && worker.IsRunning()) consider(*worker.leave_by);
-    if (const auto from = SilentFrom(worker)) consider(*from);
+  for (const auto& worker : registry_.workers()) {
+    if (worker->leave_by && worker->IsRunning()) consider(*worker->leave_by);
+    if (const auto from = SilentFrom(*worker)) consider(*from);
   }
   return next;
+}
+
+std::optional<Instant> ElasticDriver::NextUsable() const {
+  return ledger_.NextChange(
+      [this](const WorkerId& slot) { return IsListed(slot); }, now_);
 }
 
 void ElasticDriver::SetWhy(const std::string& text, bool failure) {

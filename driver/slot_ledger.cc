@@ -16,8 +16,9 @@ int SlotLedger::Charge(const WorkerId& id, Instant now) {
 }
 
 void SlotLedger::Forgive(const std::string& host) {
-  for (auto& [id, slot] : slots_) {
-    if (id.host == host) slot.retired = false;
+  for (auto it = slots_.lower_bound({host, 0});
+       it != slots_.end() && it->first.host == host; ++it) {
+    it->second.retired = false;
   }
 }
 
@@ -31,18 +32,13 @@ Instant SlotLedger::UsableFrom(const WorkerId& id) const {
   return slot.rests_until;
 }
 
-std::optional<Instant> SlotLedger::NextChange(const HostList& hosts,
-                                              Instant now) const {
+std::optional<Instant> SlotLedger::NextChange(
+    const std::function<bool(const WorkerId&)>& listed, Instant now) const {
   std::optional<Instant> next;
   for (const auto& [id, slot] : slots_) {
-    const auto listed = std::find_if(
-        hosts.begin(), hosts.end(), [&id = id](const HostSlots& h) {
-          return h.host == id.host && id.slot < h.slots;
-        });
-    if (listed == hosts.end()) continue;
     const Instant from = UsableFrom(id);
     if (from <= now || from == Instant::max()) continue;
-    if (!next || from < *next) next = from;
+    if ((!next || from < *next) && listed(id)) next = from;
   }
   return next;
 }

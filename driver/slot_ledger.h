@@ -9,11 +9,11 @@
 // Pure. Failures that lie longer back than the window are forgotten.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 
 #include "base/clock.h"
-#include "discovery/hosts.h"
 #include "rendezvous/world.h"
 
 namespace hvd {
@@ -44,8 +44,9 @@ class SlotLedger {
 
   // When a worker may be started there: now or earlier, later, or never.
   Instant UsableFrom(const WorkerId& slot) const;
-  // The next moment after `now` at which a slot of `hosts` becomes usable.
-  std::optional<Instant> NextChange(const HostList& hosts, Instant now) const;
+  // The next moment after `now` at which a slot that is `listed` becomes usable.
+  std::optional<Instant> NextChange(
+      const std::function<bool(const WorkerId&)>& listed, Instant now) const;
 
  private:
   struct Slot {

@@ -9,6 +9,10 @@ std::string CountText(int count, const std::string& noun) {
 }
 
 std::string HostsText(const HostList& hosts) {
+  if (hosts.size() > kMostNamed) {
+    return CountText(static_cast<int>(hosts.size()), "host") + ", " +
+           ToString(hosts.front()) + " to " + ToString(hosts.back());
+  }
   std::string text;
   for (const HostSlots& host : hosts) {
     text += (text.empty() ? "" : " ") + ToString(host);

@@ -1,22 +1,26 @@
 #include "driver/worker_registry.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "driver/texts.h"
 
 namespace hvd {
 
 WorkerRegistry::WorkerRegistry(const WorkerRegistry& other)
-    : workers_(other.workers_),
-      newest_(other.newest_),
-      last_launch_(other.last_launch_) {
+    : newest_(other.newest_), last_launch_(other.last_launch_) {
+  for (const auto& worker : other.workers_) {
+    workers_.push_back(std::make_unique<Worker>(*worker));
+  }
   for (const Worker* member : other.members_) {
-    members_.push_back(&workers_.at(member->end.launch));
+    members_.push_back(Find(member->end.launch));
   }
 }
 
 Worker& WorkerRegistry::Add(const WorkerId& id, int rank) {
   const LaunchId launch{++last_launch_};
   newest_[id] = launch;
-  Worker& worker = workers_[launch];
+  Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
   worker.end.rank = rank;
   worker.end.worker = id;
   worker.end.launch = launch;
@@ -30,7 +34,7 @@ void WorkerRegistry::SetMembers(const std::vector<LaunchId>& launches) {
   }
   members_.clear();
   for (const LaunchId launch : launches) {
-    Worker& worker = workers_.at(launch);
+    Worker& worker = *Find(launch);
     worker.end.rank = static_cast<int>(members_.size());
     worker.member = true;
     worker.leaving = false;
@@ -41,19 +45,22 @@ void WorkerRegistry::SetMembers(const std::vector<LaunchId>& launches) {
 }
 
 void WorkerRegistry::ForgetEnded() {
-  std::erase_if(workers_, [](const auto& entry) {
-    return entry.second.HasEnded() && !entry.second.member;
+  std::erase_if(workers_, [](const auto& worker) {
+    return worker->HasEnded() && !worker->member;
   });
 }
 
-Worker* WorkerRegistry::Find(LaunchId launch) {
-  const auto found = workers_.find(launch);
-  return found == workers_.end() ? nullptr : &found->second;
+const Worker* WorkerRegistry::Find(LaunchId launch) const {
+  const auto found = std::lower_bound(
+      workers_.begin(), workers_.end(), launch,
+      [](const auto& worker, LaunchId l) { return worker->end.launch < l; });
+  return found == workers_.end() || (*found)->end.launch != launch
+             ? nullptr
+             : found->get();
 }
 
-const Worker* WorkerRegistry::Find(LaunchId launch) const {
-  const auto found = workers_.find(launch);
-  return found == workers_.end() ? nullptr : &found->second;
+Worker* WorkerRegistry::Find(LaunchId launch) {
+  return const_cast<Worker*>(std::as_const(*this).Find(launch));
 }
 
 Worker* WorkerRegistry::FindLive(const WorkerId& id) {
@@ -65,8 +72,8 @@ Worker* WorkerRegistry::FindLive(const WorkerId& id) {
 
 std::vector<Worker*> WorkerRegistry::All(const Test& wanted) {
   std::vector<Worker*> found;
-  for (auto& [launch, worker] : workers_) {
-    if (wanted(worker)) found.push_back(&worker);
+  for (const auto& worker : workers_) {
+    if (wanted(*worker)) found.push_back(worker.get());
   }
   return found;
 }
@@ -83,7 +90,13 @@ bool WorkerRegistry::AnyMember(const Test& test) const {
 
 bool WorkerRegistry::Any(const Test& test) const {
   return std::any_of(workers_.begin(), workers_.end(),
-                     [&](const auto& entry) { return test(entry.second); });
+                     [&](const auto& worker) { return test(*worker); });
+}
+
+int WorkerRegistry::Count(const Test& wanted) const {
+  return static_cast<int>(
+      std::count_if(workers_.begin(), workers_.end(),
+                    [&](const auto& worker) { return wanted(*worker); }));
 }
 
 std::vector<int> WorkerRegistry::Ranks(const Test& wanted) const {
@@ -94,9 +107,18 @@ std::vector<int> WorkerRegistry::Ranks(const Test& wanted) const {
   return ranks;
 }
 
+std::size_t WorkerRegistry::Hash::operator()(const WorkerId& id) const {
+  return std::hash<std::string>{}(id.host) + static_cast<std::size_t>(id.slot);
+}
+
 std::string RankText(const std::vector<int>& ranks) {
   std::string text;
+  std::size_t named = 0;
   for (std::size_t first = 0; first < ranks.size();) {
+    if (++named > kMostNamed) {
+      text += ",... (" + std::to_string(ranks.size()) + " ranks)";
+      break;
+    }
     std::size_t last = first;
     while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) {
       ++last;

@@ -7,9 +7,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "driver/outcome.h"
@@ -20,6 +21,7 @@ namespace hvd {
 struct Worker {
   WorkerEnd end;  // end.rank: in the world, or the one it may get
   bool member = false;
+  bool listed = true;               // its slot is, by the last list of hosts
   Epoch held{};                     // the world that it has; 0: none yet
   int held_rank = 0;                // in that world
   bool asks = false;                // it waits for one newer than that
@@ -68,24 +70,32 @@ class WorkerRegistry {
   // The one that has not ended, if any.
   Worker* FindLive(const WorkerId& id);
 
-  const std::map<LaunchId, Worker>& workers() const { return workers_; }
+  // In the order of their launch.
+  const std::vector<std::unique_ptr<Worker>>& workers() const {
+    return workers_;
+  }
   const std::vector<Worker*>& members() const { return members_; }  // by rank
   std::vector<Worker*> All(const Test& wanted);  // in the order of their launch
 
   bool AllMembers(const Test& test) const;
   bool AnyMember(const Test& test) const;
   bool Any(const Test& test) const;
+  int Count(const Test& wanted) const;
   // Ranks of members for which `wanted` holds, in order.
   std::vector<int> Ranks(const Test& wanted) const;
 
  private:
-  std::map<LaunchId, Worker> workers_;
-  std::map<WorkerId, LaunchId> newest_;  // of each slot
-  std::vector<Worker*> members_;         // of workers_, by rank
+  struct Hash {
+    std::size_t operator()(const WorkerId& id) const;
+  };
+
+  std::vector<std::unique_ptr<Worker>> workers_;         // by launch
+  std::unordered_map<WorkerId, LaunchId, Hash> newest_;  // of each slot
+  std::vector<Worker*> members_;                         // of workers_, by rank
   int last_launch_ = 0;
 };
 
-// "rank 3", "ranks 0-2,5": for messages.
+// "rank 3", "ranks 0-2,5", "ranks 0,2,4,... (900 ranks)": for messages.
 std::string RankText(const std::vector<int>& ranks);
 
 }  // namespace hvd

@@ -21,6 +21,8 @@ std::vector<Duration> Rests(SlotLedger& ledger, int times) {
   return rests;
 }
 
+bool Listed(const WorkerId& slot) { return slot == kSlot; }
+
 }  // namespace
 
 TEST_CASE("the first failure of a slot costs nothing, then rests double",
@@ -36,7 +38,7 @@ TEST_CASE("a slot that fails too often is out for good", "[driver][unit]") {
   CHECK(ledger.UsableFrom(kSlot) == kStart);
   CHECK(ledger.Charge(kSlot, kStart) == 2);
   CHECK(ledger.UsableFrom(kSlot) == Instant::max());
-  CHECK_FALSE(ledger.NextChange({{"a", 1}}, kStart));
+  CHECK_FALSE(ledger.NextChange(Listed, kStart));
 }
 
 TEST_CASE("with a cooldown range a quarantine ends", "[driver][unit]") {
@@ -44,15 +46,15 @@ TEST_CASE("with a cooldown range a quarantine ends", "[driver][unit]") {
   ledger.Charge(kSlot, kStart);
   ledger.Charge(kSlot, kStart);
   CHECK(ledger.UsableFrom(kSlot) == kStart + 2s);
-  CHECK(ledger.NextChange({{"a", 1}}, kStart) == kStart + 2s);
+  CHECK(ledger.NextChange(Listed, kStart) == kStart + 2s);
 }
 
 TEST_CASE("a slot that nobody lists does not come back", "[driver][unit]") {
   SlotLedger ledger({.cooldown = Cooldown{2s, 8s}});
   ledger.Charge(kSlot, kStart);
   ledger.Charge(kSlot, kStart);
-  CHECK_FALSE(ledger.NextChange({{"b", 1}}, kStart));
-  CHECK_FALSE(ledger.NextChange({}, kStart));
+  CHECK_FALSE(
+      ledger.NextChange([](const WorkerId&) { return false; }, kStart));
 }
 
 TEST_CASE("failures that lie longer back than the window are forgotten",

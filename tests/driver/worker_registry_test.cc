@@ -91,4 +91,14 @@ TEST_CASE("RankText joins neighbours", "[driver][unit]") {
   CHECK(RankText({0, 1, 2, 5, 7, 8}) == "ranks 0-2,5,7-8");
 }
 
+TEST_CASE("RankText stays a line when there are thousands of ranks",
+          "[driver][unit]") {
+  std::vector<int> odd;
+  for (int rank = 1; rank < 4096; rank += 2) odd.push_back(rank);
+  const std::string text = RankText(odd);
+  CHECK(text.starts_with("ranks 1,3,5,"));
+  CHECK(text.ends_with(",... (2048 ranks)"));
+  CHECK(text.size() < 100);
+}
+
 }  // namespace hvd

@@ -68,53 +68,69 @@ std::string Text(const Outcome& outcome) {
   return outcome.reason.empty() ? text : text + ": " + outcome.reason;
 }
 
-}  // namespace
-
-std::string ToText(const Event& event) {
+// What follows the word of an event.
+std::string Details(const Event& event) {
   return std::visit(
       Overloaded{
           [](const HostsDiscovered& e) {
-            std::string text = "hosts";
+            std::string text;
             for (const HostSlots& host : e.hosts) text += ' ' + ToString(host);
             return text;
           },
-          [](const DiscoveryFailed& e) {
-            return "discovery-failed: " + e.error.message();
-          },
+          [](const DiscoveryFailed& e) { return ": " + e.error.message(); },
           [](const WorkerStarted& e) {
-            return "started launch=" + Number(e.launch) +
+            return " launch=" + Number(e.launch) +
                    " pid=" + std::to_string(e.pid);
           },
           [](const WorkerStartFailed& e) {
-            return "start-failed launch=" + Number(e.launch) + ' ' +
-                   Text(e.error.code()) + ": " + e.error.message();
+            return " launch=" + Number(e.launch) + ' ' + Text(e.error.code()) +
+                   ": " + e.error.message();
           },
           [](const WorkerReady& e) {
-            return "ready " + ToString(e.worker) + " after=" + Number(e.after);
+            return ' ' + ToString(e.worker) + " after=" + Number(e.after);
           },
           [](const WorkerHeard& e) {
-            return "heard " + ToString(e.worker) + " epoch=" + Number(e.epoch) +
+            return ' ' + ToString(e.worker) + " epoch=" + Number(e.epoch) +
                    " operations=" + std::to_string(e.operations);
           },
           [](const WorkerBlames& e) {
-            return "blame " + ToString(e.worker) + " epoch=" + Number(e.epoch) +
+            return ' ' + ToString(e.worker) + " epoch=" + Number(e.epoch) +
                    " rank=" + std::to_string(e.rank);
           },
-          [](const WorkerStopped& e) {
-            return "stopped launch=" + Number(e.launch);
-          },
+          [](const WorkerStopped& e) { return " launch=" + Number(e.launch); },
           [](const WorkerExited& e) {
-            return "exit launch=" + Number(e.launch) + ' ' + Text(e.status);
+            return " launch=" + Number(e.launch) + ' ' + Text(e.status);
           },
-          [](const SignalReceived& e) {
-            return "signal " + SignalName(e.signo);
-          },
-          [](const LauncherLost& e) {
-            return "launcher-lost: " + e.error.message();
-          },
-          [](const Tick&) { return std::string("tick"); },
+          [](const SignalReceived& e) { return ' ' + SignalName(e.signo); },
+          [](const LauncherLost& e) { return ": " + e.error.message(); },
+          [](const Tick&) { return std::string(); },
       },
       event);
+}
+
+}  // namespace
+
+std::string_view EventWord(const Event& event) {
+  return std::visit(
+      Overloaded{
+          [](const HostsDiscovered&) { return "hosts"; },
+          [](const DiscoveryFailed&) { return "discovery-failed"; },
+          [](const WorkerStarted&) { return "started"; },
+          [](const WorkerStartFailed&) { return "start-failed"; },
+          [](const WorkerReady&) { return "ready"; },
+          [](const WorkerHeard&) { return "heard"; },
+          [](const WorkerBlames&) { return "blame"; },
+          [](const WorkerStopped&) { return "stopped"; },
+          [](const WorkerExited&) { return "exit"; },
+          [](const SignalReceived&) { return "signal"; },
+          [](const LauncherLost&) { return "launcher-lost"; },
+          [](const Tick&) { return "tick"; },
+      },
+      event);
+}
+
+std::string ToText(const Event& event) {
+  return std::string(EventWord(event)) + Details(event);
 }
 
 std::string ToText(const Action& action) {
@@ -160,12 +176,16 @@ std::string ToText(Verdict verdict) {
   return "";
 }
 
+std::string TimeText(Duration since) {
+  std::string seconds = SecondsText(since);
+  seconds.resize(seconds.size() - 2);  // without the unit
+  return "t=" + seconds;
+}
+
 std::string Explain(Duration since, const Event& event,
                     const std::vector<Action>& actions) {
   if (std::holds_alternative<Tick>(event) && actions.empty()) return "";
-  std::string seconds = SecondsText(since);
-  seconds.resize(seconds.size() - 2);  // without the unit
-  std::string text = "t=" + seconds + ' ' + ToText(event);
+  std::string text = TimeText(since) + ' ' + ToText(event);
   for (const Action& action : actions) text += "\n  " + ToText(action);
   return text;
 }

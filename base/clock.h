@@ -22,6 +22,13 @@ class SteadyClock : public Clock {
   Instant Now() const override { return std::chrono::steady_clock::now(); }
 };
 
+// What the calling thread has computed so far: for measuring only. Whatever
+// else the machine does meanwhile is not in it.
+class ThreadTime : public Clock {
+ public:
+  Instant Now() const override;
+};
+
 // Wall time: for printing only, never for a decision, never sent to a host.
 std::chrono::system_clock::time_point WallNow();
 

@@ -10,7 +10,8 @@ import pathlib
 import re
 import sys
 
-PRODUCT = ("base", "cmd", "collectives", "discovery", "driver", "launcher", "rendezvous", "worker")
+PRODUCT = ("base", "cmd", "collectives", "discovery", "driver", "launcher", "rendezvous", "simulation",
+           "worker")
 FOLDERS = (*PRODUCT, "bench", "examples", "tests")
 MAX_LINES = 400
 

@@ -178,12 +178,19 @@ Status AddEnv(const FlagUse& use, Draft& draft) {
   return Done{};
 }
 
-// --help, --version, --check-build and --dry-run: the first one given counts,
-// but --help always wins.
+// --help, --version, --check-build, --dry-run and --simulate: the first one
+// given counts, but --help always wins.
 Status SetMode(RunMode mode, Draft& draft) {
   RunMode& now = draft.settings.mode;
   if (now == RunMode::kRun || mode == RunMode::kHelp) now = mode;
   return Done{};
+}
+
+Status SetSimulation(const FlagUse& use, Draft& draft) {
+  Result<SimulationSpec> spec = ParseSimulationSpec(use.value);
+  if (!spec.ok()) return std::move(spec).error().Wrap(use.written);
+  draft.settings.simulation = std::move(spec).value();
+  return SetMode(RunMode::kSimulate, draft);
 }
 
 }  // namespace
@@ -284,6 +291,8 @@ Status ApplyFlag(const FlagUse& use, Draft& draft) {
       return SetTrue(s.explain);
     case FlagId::kDryRun:
       return SetMode(RunMode::kDryRun, draft);
+    case FlagId::kSimulate:
+      return SetSimulation(use, draft);
     case FlagId::kCheckBuild:
       return SetMode(RunMode::kCheckBuild, draft);
     case FlagId::kVersion:

@@ -295,6 +295,15 @@ constexpr Flag kFlags[] = {
      "",
      kOurs,
      "print hosts, ranks, environment and commands; start nothing"},
+    {kSimulate,
+     kInstead,
+     "--simulate",
+     {},
+     "SPEC",
+     kOurs,
+     "print what hvdrun would decide, and how fast, on simulated hosts with "
+     "faults: hosts=512,slots=8,kill=20,lose@90=h3; needs no command (see "
+     "docs/elastic.md)"},
     {kCheckBuild,
      kInstead,
      "--check-build",

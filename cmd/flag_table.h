@@ -48,6 +48,7 @@ enum class FlagId {
   kLogLevel,
   kExplain,
   kDryRun,
+  kSimulate,
   kCheckBuild,
   kVersion,
   kHelp,

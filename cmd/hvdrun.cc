@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/read_file.h"
 #include "cmd/build_report.h"
 #include "cmd/exit_code.h"
@@ -10,6 +11,7 @@
 #include "cmd/refuse.h"
 #include "cmd/settings.h"
 #include "cmd/signals.h"
+#include "cmd/simulate.h"
 #include "cmd/standard_streams.h"
 #include "cmd/version.h"
 #include "cmd/wiring.h"
@@ -32,6 +34,10 @@ int Main(const std::vector<std::string>& words, const EnvList& env,
       WriteStdout(BuildReportText({std::string(Version()), CompilerText(),
                                    KeeperPath(), LibhvdPath()}));
       return 0;
+    case RunMode::kSimulate:
+      return Simulate(
+          settings.value(), ThreadTime(),
+          [](const std::string& lines) { WriteStdout(lines + '\n'); });
     case RunMode::kDryRun:
     case RunMode::kRun:
       return RunHvdrun(settings.value(), env, handled);

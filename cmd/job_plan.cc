@@ -44,6 +44,8 @@ JobEnv MakeJobEnv(const Settings& settings,
   return env;
 }
 
+}  // namespace
+
 DriverOptions MakeDriverOptions(const Settings& settings) {
   DriverOptions options;
   options.workers = settings.np;
@@ -56,7 +58,8 @@ DriverOptions MakeDriverOptions(const Settings& settings) {
   options.min_workers = *elastic.min_np;
   options.max_workers = elastic.max_np;
   options.min_hosts = elastic.min_hosts;
-  options.hosts_may_change = elastic.hosts_may_change();
+  options.hosts_may_change =
+      elastic.hosts_may_change() || settings.mode == RunMode::kSimulate;
   options.elastic_timeout = elastic.elastic_timeout;
   options.worker_timeout = elastic.worker_timeout;
   options.reset_limit = elastic.reset_limit;
@@ -66,8 +69,6 @@ DriverOptions MakeDriverOptions(const Settings& settings) {
                     .window = elastic.restart_window};
   return options;
 }
-
-}  // namespace
 
 JobPlan MakeJobPlan(const Settings& settings, const EnvList& own_env,
                     const std::string& cwd,

@@ -36,6 +36,9 @@ struct JobSecrets {
   std::string key_hex;  // never to be shown
 };
 
+// The driver's part of it.
+DriverOptions MakeDriverOptions(const Settings& settings);
+
 // `notes` gets a line for each thing that the user should know.
 JobPlan MakeJobPlan(const Settings& settings, const EnvList& own_env,
                     const std::string& cwd,

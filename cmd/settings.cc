@@ -116,23 +116,34 @@ void RunHere(int workers, const Draft& draft, Settings& settings) {
 // One place only says which hosts there are.
 Status CheckSources(const Draft& draft, const Settings& settings) {
   const ElasticSettings& elastic = settings.elasticity;
-  if (!elastic.script.empty() && !elastic.watched_file.empty()) {
-    return Invalid(
-        "--host-discovery-script and --watch-hosts exclude each "
-        "other");
+  std::vector<std::string> asked;
+  if (!elastic.script.empty()) asked.emplace_back("--host-discovery-script");
+  if (!elastic.watched_file.empty()) asked.emplace_back("--watch-hosts");
+  if (settings.mode == RunMode::kSimulate) asked.emplace_back("--simulate");
+  if (asked.size() > 1) {
+    return Invalid(asked[0] + " and " + asked[1] + " exclude each other");
   }
-  const std::string asked =
-      elastic.script.empty() ? "--watch-hosts" : "--host-discovery-script";
   const std::optional<FlagUse>& given =
       draft.hosts ? draft.hosts : draft.hostfile;
   if (given) {
-    return Invalid(given->written + " and " + asked + " exclude each other");
+    return Invalid(given->written + " and " + asked[0] + " exclude each other");
   }
   return Done{};
 }
 
+Status PlaceSimulated(const Draft& draft, Settings& settings) {
+  const SimulationSpec& spec = *settings.simulation;
+  settings.np = draft.np.value_or(spec.hosts * spec.slots);
+  if (settings.np > 0) return CheckSources(draft, settings);
+  return Invalid(draft.np_written + ' ' + std::to_string(settings.np) +
+                 " runs workers on this machine, --simulate runs none");
+}
+
 Status PlaceWorkers(const Draft& draft, const ReadFile& read_file,
                     Settings& settings) {
+  if (settings.mode == RunMode::kSimulate) {
+    return PlaceSimulated(draft, settings);
+  }
   if (draft.np && *draft.np < 0) {
     RunHere(-*draft.np, draft, settings);
     return Done{};
@@ -165,8 +176,9 @@ Status PlaceWorkers(const Draft& draft, const ReadFile& read_file,
 // -np is what the job starts with, so it lies between the other two.
 Status CheckElastic(const Draft& draft, Settings& settings) {
   ElasticSettings& elastic = settings.elasticity;
-  settings.elastic =
-      elastic.min_np || elastic.max_np || elastic.hosts_may_change();
+  settings.elastic = elastic.min_np || elastic.max_np ||
+                     elastic.hosts_may_change() ||
+                     settings.mode == RunMode::kSimulate;
   if (!settings.elastic) return Done{};
   if (settings.np == 0) settings.np = elastic.min_np.value_or(0);
   if (settings.np == 0) {
@@ -255,10 +267,13 @@ Result<Settings> ParseSettings(const std::vector<std::string>& words,
 
   Settings settings = draft.value().settings;
   settings.notes = std::move(notes);
-  if (settings.mode != RunMode::kRun && settings.mode != RunMode::kDryRun) {
+  const bool simulates = settings.mode == RunMode::kSimulate;
+  if (settings.mode != RunMode::kRun && settings.mode != RunMode::kDryRun &&
+      !simulates) {
     return settings;
   }
-  Status status = CheckCommand(arguments.value(), draft.value());
+  Status status = simulates ? Status(Done{})
+                            : CheckCommand(arguments.value(), draft.value());
   if (!status.ok()) return std::move(status).error();
   status = PlaceWorkers(draft.value(), read_file, settings);
   if (!status.ok()) return std::move(status).error();

@@ -17,10 +17,11 @@
 #include "driver/slot_ledger.h"
 #include "launcher/output_mode.h"
 #include "rendezvous/worker_env.h"
+#include "simulation/simulation_spec.h"
 
 namespace hvd {
 
-enum class RunMode { kRun, kDryRun, kCheckBuild, kVersion, kHelp };
+enum class RunMode { kRun, kDryRun, kSimulate, kCheckBuild, kVersion, kHelp };
 enum class DriverLog { kAll, kCallbackOnly };
 
 // --env NAME=VALUE; for --env NAME, what hvdrun itself has under that name. For
@@ -64,6 +65,7 @@ struct Settings {
   HostList hosts;  // empty where they are discovered
   bool elastic = false;
   ElasticSettings elasticity;
+  std::optional<SimulationSpec> simulation;  // of kSimulate
 
   Duration start_timeout{30'000};        // Horovod: 30 s
   std::optional<Duration> timeout;       // of the whole job

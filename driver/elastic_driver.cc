@@ -183,8 +183,8 @@ void ElasticDriver::Apply(const SignalReceived& event) {
     const int running = registry_.Count(IsRunning);
     if (running > 0) {
       SayLine("got " + SignalName(event.signo) + ": stopping " +
-              CountText(running, "worker") +
-              ", killed after " + SecondsText(options_.stop_grace) +
+              CountText(running, "worker") + ", killed after " +
+              SecondsText(options_.stop_grace) +
               " (--stop-grace-secs); Ctrl-C kills at once");
     }
     BeginStop({Verdict::kSignalled, event.signo,

@@ -44,7 +44,8 @@ class SlotLedger {
 
   // When a worker may be started there: now or earlier, later, or never.
   Instant UsableFrom(const WorkerId& slot) const;
-  // The next moment after `now` at which a slot that is `listed` becomes usable.
+  // The next moment after `now` at which a slot that is `listed` becomes
+  // usable.
   std::optional<Instant> NextChange(
       const std::function<bool(const WorkerId&)>& listed, Instant now) const;
 

@@ -26,7 +26,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from command import expect, run  # noqa: E402
 
 FOLDERS = ("base", "bench", "cmake", "cmd", "collectives", "discovery", "docs", "driver",
-           "examples", "launcher", "rendezvous", "scripts", "tests", "worker")
+           "examples", "launcher", "rendezvous", "scripts", "simulation", "tests", "worker")
 BLOCK_LIMIT_SECONDS = 60
 
 
@@ -66,7 +66,7 @@ def messages(root, _build):
     in a string of the product."""
     source = ""
     for folder in ("base", "cmd", "collectives", "discovery", "driver", "launcher", "rendezvous",
-                   "worker"):
+                   "simulation", "worker"):
         for path in sorted((root / folder).rglob("*.cc")):
             source += path.read_text()
     source = re.sub(r'"\s*\n\s*"', "", source).replace('\\"', '"')

@@ -53,8 +53,7 @@ TEST_CASE("a slot that nobody lists does not come back", "[driver][unit]") {
   SlotLedger ledger({.cooldown = Cooldown{2s, 8s}});
   ledger.Charge(kSlot, kStart);
   ledger.Charge(kSlot, kStart);
-  CHECK_FALSE(
-      ledger.NextChange([](const WorkerId&) { return false; }, kStart));
+  CHECK_FALSE(ledger.NextChange([](const WorkerId&) { return false; }, kStart));
 }
 
 TEST_CASE("failures that lie longer back than the window are forgotten",

@@ -319,6 +319,8 @@ int ElasticDriver::CanBeUsed() const {
 }
 
 void ElasticDriver::OnAsked(Worker& worker, Epoch after) {
+  // Again, as its answer was lost: it is told the world that there is.
+  if (worker.member && formed_ && after < epoch_) return;
   worker.asks = true;
   worker.held = after;
   if (!worker.member) {

@@ -86,7 +86,7 @@ TEST_CASE("the same seed makes the same decisions", "[simulation][unit]") {
 TEST_CASE("no simulated job breaks a rule, whatever goes wrong",
           "[simulation][unit]") {
   int worlds = 0;
-  for (int seed = 1; seed <= 100; ++seed) {
+  for (int seed = 1; seed <= 30; ++seed) {
     CAPTURE(seed);
     const Simulated simulated =
         Simulate(Options(kEverything + ",seed=" + std::to_string(seed), 18, 4));
@@ -94,7 +94,7 @@ TEST_CASE("no simulated job breaks a rule, whatever goes wrong",
     REQUIRE(simulated.outcome);
     worlds += simulated.worlds;
   }
-  CHECK(worlds > 1000);  // something did go wrong
+  CHECK(worlds > 300);  // something did go wrong
 }
 
 TEST_CASE("a simulated worker that is killed is started again",

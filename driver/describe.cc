@@ -43,6 +43,9 @@ std::string ElasticDriver::Describe() const {
                            first_joiner_, first_broken_}) {
     text += ',' + Relative(time, now_);
   }
+  if (!anyone_spoke_ && now_ < started_ + options_.start_timeout) {
+    text += ",young" + Relative({started_ + options_.start_timeout}, now_);
+  }
   text += " failures=" + std::to_string(failures_.size());
   for (const HostSlots& host : hosts_) {
     text += ' ' + ToString(host);

@@ -240,6 +240,7 @@ void ElasticDriver::SkipTimeAsleep(Instant now) {
                      &first_joiner_, &first_broken_}) {
     if (*time) **time += asleep;
   }
+  started_ += asleep;
   for (Worker* worker : registry_.All([](const Worker&) { return true; })) {
     for (auto* time : {&worker->heard_at, &worker->leave_by}) {
       if (*time) **time += asleep;

@@ -133,12 +133,14 @@ class ElasticDriver {
   void OnFailure(Worker& worker, const std::string& how);
   bool EndsByLimit(const WorkerId& slot, int times);
   void EndIfDone();
-  void RestartIfNeeded();
-  void ContinueRestart();
   bool IsListed(const WorkerId& slot) const;
   int Most() const;
   std::optional<Instant> NextReconcile() const;
   std::optional<Instant> NextUsable() const;
+
+  // restart_mode.cc: from world to world by starting anew.
+  void RestartIfNeeded();
+  void ContinueRestart();
 
   // driver_wait.cc: time.
   void BeginWait(Wait wait, Duration limit);
@@ -176,7 +178,9 @@ class ElasticDriver {
   bool formed_ = false;  // every member of the world has come to it
   bool proven_ = false;  // some world was formed
   bool anyone_spoke_ = false;
-  std::deque<Instant> failures_;  // within the restart window
+  Instant started_;                    // the workers of the world, all together
+  std::optional<Instant> restart_at_;  // unless they speak before
+  std::deque<Instant> failures_;       // within the restart window
   int failure_count_ = 0;
   std::optional<Cause> last_failure_;     // of a worker
   std::optional<LaunchId> first_failed_;  // static; whom it blames still runs

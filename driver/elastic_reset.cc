@@ -26,15 +26,7 @@ bool IsReadyNewcomer(const Worker& worker) {
   return IsNewcomer(worker) && worker.asks;
 }
 bool HasDeparted(const Worker& worker) { return worker.HasDeparted(); }
-bool IsLost(const Worker& worker) {
-  return worker.condemned || (worker.HasEnded() && !worker.HasDeparted());
-}
-
-std::vector<WorkerId> IdsOf(const std::vector<Worker*>& workers) {
-  std::vector<WorkerId> ids;
-  for (const Worker* worker : workers) ids.push_back(worker->end.worker);
-  return ids;
-}
+bool IsLost(const Worker& worker) { return worker.IsLost(); }
 
 }  // namespace
 
@@ -52,6 +44,7 @@ void ElasticDriver::StartWorldIfSlots() {
     return;
   }
   state_ = State::kRunning;
+  started_ = now_;
   if (!timeline_.published) timeline_.published = SinceBirth();
   std::vector<LaunchId> launches;
   for (const WorkerId& slot : slots) {
@@ -78,7 +71,7 @@ void ElasticDriver::Publish(const std::vector<LaunchId>& launches) {
   first_joiner_.reset();
   if (registry_.Any(IsReadyNewcomer)) first_joiner_ = now_;
   EndWait();
-  actions_.emplace_back(PublishWorld{{epoch_, IdsOf(registry_.members())}});
+  actions_.emplace_back(PublishWorld{{epoch_, registry_.MemberIds()}});
   if (epoch_ > Epoch{1}) {
     const int after = static_cast<int>(launches.size());
     SayLine("epoch " + EpochText(epoch_) + ": " + CountText(after, "worker") +
@@ -285,6 +278,7 @@ std::optional<Instant> ElasticDriver::NextReconcile() const {
   };
   if (first_broken_) consider(CauseShownBy());
   if (first_joiner_) consider(*first_joiner_ + kGather);
+  if (restart_at_ && !anyone_spoke_) consider(*restart_at_);
   for (const auto& worker : registry_.workers()) {
     if (worker->leave_by && worker->IsRunning()) consider(*worker->leave_by);
     if (const auto from = SilentFrom(*worker)) consider(*from);
@@ -358,40 +352,6 @@ void ElasticDriver::CheckFormed() {
            [](const Worker& w) { return w.leaving && !w.leave_by; })) {
     leaver->leave_by = now_ + options_.stop_grace;
   }
-}
-
-// Workers that never speak to us know one way to go on: to be started again.
-void ElasticDriver::RestartIfNeeded() {
-  const bool lost = registry_.AnyMember(IsLost);
-  if (!lost && registry_.AnyMember(HasDeparted)) return;
-  const std::vector<WorkerId> slots = AssignSlots(
-      hosts_, Most(),
-      [&](const WorkerId& slot) { return ledger_.UsableFrom(slot) <= now_; });
-  if (!lost) {
-    if (slots == IdsOf(registry_.members())) {
-      if (wait_ == Wait::kMinimum) EndWait();
-      return;
-    }
-    if (static_cast<int>(slots.size()) < options_.min_workers) {
-      return WaitForMinimum();
-    }
-    SetWhy("the hosts have changed", false);
-  }
-  state_ = State::kRestarting;
-  stop_signal_ = SIGTERM;
-  BeginWait(Wait::kEnds, options_.stop_grace + kGiveUpAfterKill);
-  for (Worker* worker :
-       registry_.All([](const Worker& w) { return w.IsRunning(); })) {
-    StopOne(*worker, SIGTERM);
-  }
-  ContinueRestart();
-}
-
-void ElasticDriver::ContinueRestart() {
-  if (registry_.Any([](const Worker& w) { return !w.HasEnded(); })) return;
-  state_ = State::kWaitingForSlots;
-  BeginWait(Wait::kSlots, options_.elastic_timeout);
-  StartWorldIfSlots();
 }
 
 }  // namespace hvd

@@ -78,6 +78,13 @@ std::vector<Worker*> WorkerRegistry::All(const Test& wanted) {
   return found;
 }
 
+std::vector<WorkerId> WorkerRegistry::MemberIds() const {
+  std::vector<WorkerId> ids;
+  ids.reserve(members_.size());
+  for (const Worker* member : members_) ids.push_back(member->end.worker);
+  return ids;
+}
+
 bool WorkerRegistry::AllMembers(const Test& test) const {
   return std::all_of(members_.begin(), members_.end(),
                      [&](const Worker* worker) { return test(*worker); });

@@ -44,6 +44,8 @@ struct Worker {
   bool HasDeparted() const {
     return end.status && end.status->success() && !end.told_to_stop;
   }
+  // The others do without it, and did not expect to.
+  bool IsLost() const { return condemned || (HasEnded() && !HasDeparted()); }
   // It is there, or on its way, and takes part.
   bool IsSeated() const { return !HasEnded() && !leaving && !condemned; }
 };
@@ -77,6 +79,7 @@ class WorkerRegistry {
   const std::vector<Worker*>& members() const { return members_; }  // by rank
   std::vector<Worker*> All(const Test& wanted);  // in the order of their launch
 
+  std::vector<WorkerId> MemberIds() const;  // by rank
   bool AllMembers(const Test& test) const;
   bool AnyMember(const Test& test) const;
   bool Any(const Test& test) const;

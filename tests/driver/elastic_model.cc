@@ -253,7 +253,15 @@ void ElasticModel::Perform(const StopWorker& action) {
 
 void ElasticModel::Perform(const NotifyLoss& action) {
   Require(action.epoch <= world_.epoch, "a loss is of a world that was");
-  if (action.epoch == world_.epoch) spoiled_ = true;
+  if (action.epoch != world_.epoch) return;
+  spoiled_ = true;
+  const auto rank = static_cast<std::size_t>(action.rank);
+  Require(rank < world_.workers.size(), "a loss is of a member");
+  const WorkerId& lost = world_.workers[rank];
+  for (const auto& [launch, process] : processes_) {
+    Require(process.id != lost || !process.asks || process.hangs,
+            "who waits for the world is not given up");
+  }
 }
 
 void ElasticModel::Perform(const Say& action) {

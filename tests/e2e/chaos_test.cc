@@ -19,12 +19,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kSettleLimit = 100s;
+constexpr auto kSettleLimit = 200s;
 
 bool InSoak() { return std::getenv("HVD_SOAK") != nullptr; }
 int Events() { return InSoak() ? 500 : 30; }
 // More than can be done, at 100 a second, while the events happen.
-int Steps() { return InSoak() ? 20'000 : 1'500; }
+int Steps() { return InSoak() ? 12'000 : 1'500; }
 
 // The hosts there are, as files in a directory: what the script prints, how it
 // fails, or that it hangs. Each change is whole at once.

@@ -265,7 +265,7 @@ std::uint32_t Seed() {
 
 TEST_CASE("no interleaving of joins, losses and host changes stalls a job",
           "[driver][unit]") {
-  const std::size_t most = InSoak() ? 2'000'000 : HVD_WALK_STATES;
+  const std::size_t most = InSoak() ? 400'000 : HVD_WALK_STATES;
   for (const Job& job : Jobs()) {
     CAPTURE(job.name);
     const Walked walked = WalkAll(job, most);

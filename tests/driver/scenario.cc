@@ -173,7 +173,8 @@ bool SetTime(const std::string& key, Duration value, DriverOptions& options) {
   } else if (key == "elastic-timeout") {
     options.elastic_timeout = value;
   } else if (key == "worker-timeout") {
-    options.worker_timeout = value;
+    options.worker_timeout = value;  // 0: off, as the flag
+    if (value == Duration{0}) options.worker_timeout.reset();
   } else if (key == "restart-window") {
     options.ledger.window = value;
   } else {

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/unique_fd.h"
 #include "base/write_all.h"
 
 namespace hvd {
@@ -53,38 +52,37 @@ Result<ControlFile> ControlFile::Make(const std::string& path,
   // A name of its own, made here and now: what another user has put there could
   // be open for reading.
   std::string partial = path + ".XXXXXX";
-  const UniqueFd fd(::mkostemp(partial.data(), O_CLOEXEC));
+  UniqueFd fd(::mkostemp(partial.data(), O_CLOEXEC));
   if (!fd.valid()) return Unwritable(path, errno);
   Status written = WriteAll(fd.get(), CurlConfiguration(port, token));
-  if (written.ok() && (::fstat(fd.get(), &info) != 0 ||
-                       ::rename(partial.c_str(), path.c_str()) != 0)) {
+  if (written.ok() && ::rename(partial.c_str(), path.c_str()) != 0) {
     written = Unwritable(path, errno);
   }
   if (!written.ok()) {
     ::unlink(partial.c_str());
     return std::move(written).error();
   }
-  return ControlFile(path, info.st_dev, info.st_ino);
+  return ControlFile(path, std::move(fd));
 }
-
-ControlFile::ControlFile(ControlFile&& other) noexcept
-    : path_(std::exchange(other.path_, {})),
-      device_(other.device_),
-      inode_(other.inode_) {}
 
 ControlFile& ControlFile::operator=(ControlFile&& other) noexcept {
   if (this == &other) return *this;
   Remove();
-  path_ = std::exchange(other.path_, {});
-  device_ = other.device_;
-  inode_ = other.inode_;
+  path_ = std::move(other.path_);
+  fd_ = std::move(other.fd_);
   return *this;
 }
 
 void ControlFile::Remove() {
-  struct stat info {};
-  if (path_.empty() || ::lstat(path_.c_str(), &info) != 0) return;
-  if (info.st_dev == device_ && info.st_ino == inode_) ::unlink(path_.c_str());
+  struct stat ours {};
+  struct stat there {};
+  if (!fd_.valid() || ::fstat(fd_.get(), &ours) != 0 ||
+      ::lstat(path_.c_str(), &there) != 0) {
+    return;
+  }
+  if (ours.st_dev == there.st_dev && ours.st_ino == there.st_ino) {
+    ::unlink(path_.c_str());
+  }
 }
 
 }  // namespace hvd

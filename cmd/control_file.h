@@ -7,12 +7,12 @@
 // one process that knew its token is gone.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace hvd {
 
@@ -23,17 +23,18 @@ class ControlFile {
   static Result<ControlFile> Make(const std::string& path, std::uint16_t port,
                                   const std::string& token);
   ~ControlFile() { Remove(); }
-  ControlFile(ControlFile&& other) noexcept;
+  ControlFile(ControlFile&& other) noexcept = default;
   ControlFile& operator=(ControlFile&& other) noexcept;
 
  private:
-  ControlFile(std::string path, dev_t device, ino_t inode)
-      : path_(std::move(path)), device_(device), inode_(inode) {}
+  ControlFile(std::string path, UniqueFd fd)
+      : path_(std::move(path)), fd_(std::move(fd)) {}
   void Remove();
 
-  std::string path_;  // empty: moved from
-  dev_t device_;
-  ino_t inode_;
+  std::string path_;
+  // Of the file that was made. As long as it is open no other file gets its
+  // number. Moved from: none.
+  UniqueFd fd_;
 };
 
 }  // namespace hvd

@@ -5,12 +5,14 @@
 #include "base/seconds.h"
 #include "driver/elastic_driver.h"
 #include "driver/texts.h"
+#include "rendezvous/v1_message.h"
 
 namespace hvd {
 namespace {
 
-// A worker that is well is heard of at least so often: a long poll's length.
-constexpr Duration kHeardEvery{30'000};
+// A worker that is well is heard of at least so often: a long poll's length,
+// and what a busy machine takes to end one and begin the next.
+constexpr Duration kHeardEvery = kLongPoll + Duration{5'000};
 
 }  // namespace
 

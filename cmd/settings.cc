@@ -18,7 +18,7 @@ Error Invalid(std::string message) {
 std::string HostsText(const HostList& hosts) {
   std::string text;
   for (const HostSlots& host : hosts) {
-    text += (text.empty() ? "" : ",") + ToString(host);
+    text += (text.empty() ? "" : ",") + AsListItem(host);
   }
   return text;
 }
@@ -94,8 +94,8 @@ Error TooFewSlots(const Draft& draft, const HostList& hosts) {
                  ", but there " + (slots == 1 ? "is " : "are ") +
                  Count(slots, "slot") + ": " + HostsText(hosts))
       .WithHint(draft.hosts ? "-H " + HostsText(enough) + fewer
-                            : "write \"" + ToString(enough.back()) + "\" in " +
-                                  draft.hostfile->value + fewer);
+                            : "write \"" + AsHostfileLine(enough.back()) +
+                                  "\" in " + draft.hostfile->value + fewer);
 }
 
 void RunHere(int workers, const Draft& draft, Settings& settings) {

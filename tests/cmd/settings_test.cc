@@ -319,7 +319,8 @@ TEST_CASE("a host list or hostfile that names nobody is an error",
         "--hostfile: open gone: no such file");
   CHECK(ErrorOf({"--hostfile", "h", "x"}, {}, OneFile("h", "a\nb lots=8\n"))
             .message() ==
-        "hostfile h:2: after the host comes slots=N or nothing: \"b lots=8\"");
+        "hostfile h:2: after the host come slots=N, port=N or nothing: \"b "
+        "lots=8\"");
 }
 
 TEST_CASE("what replaces a run needs neither -np nor a command",

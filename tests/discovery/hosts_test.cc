@@ -136,7 +136,8 @@ TEST_CASE("ParseHostfile names file, line and text of what it refuses",
     return ErrorOf(ParseHostfile("a slots=1\n" + line + "\n", "hosts.txt", 1));
   };
   CHECK(refused("b lots=8") ==
-        "hosts.txt:2: after the host comes slots=N or nothing: \"b lots=8\"");
+        "hosts.txt:2: after the host come slots=N, port=N or nothing: "
+        "\"b lots=8\"");
   CHECK(refused("b slots=two") ==
         "hosts.txt:2: slots must be 1 or more, got \"two\": \"b slots=two\"");
   CHECK(refused("b slots=-1") ==
@@ -157,10 +158,70 @@ TEST_CASE("ParseHostfile names file, line and text of what it refuses",
         "\"fd77::1 slots=2\"");
 }
 
+TEST_CASE("a user before a host is not a part of the host",
+          "[discovery][unit]") {
+  // Horovod #2089: user@host was refused.
+  const auto hosts = ParseHostList("root@a:2,b,ann@[fd77::1]:3,x@y@c", 1);
+  REQUIRE(hosts.ok());
+  CHECK(hosts.value() == HostList{{"a", 2, {.user = "root"}},
+                                  {"b", 1},
+                                  {"fd77::1", 3, {.user = "ann"}},
+                                  {"c", 1, {.user = "x@y"}}});
+}
+
+TEST_CASE("a hostfile may say how to log in to a host", "[discovery][unit]") {
+  const auto hosts = ParseHostfile(
+      "root@a slots=2 port=2222\nb port=22 slots=3\nann@c:4 port=65535\n"
+      "[::1] port=1",
+      "hosts.txt", 5);
+  REQUIRE(hosts.ok());
+  CHECK(hosts.value() ==
+        HostList{{"a", 2, {.user = "root", .port = std::uint16_t{2222}}},
+                 {"b", 3, {.port = std::uint16_t{22}}},
+                 {"c", 4, {.user = "ann", .port = std::uint16_t{65535}}},
+                 {"::1", 5, {.port = std::uint16_t{1}}}});
+}
+
+TEST_CASE("a host named twice has one login, said once or twice the same",
+          "[discovery][unit]") {
+  const HostList twice{{"a", 2, {.user = "root"}}};
+  CHECK(ParseHostList("a,root@a", 1).value() == twice);
+  CHECK(ParseHostList("root@a,a", 1).value() == twice);
+  CHECK(ParseHostList("root@a,root@a", 1).value() == twice);
+  CHECK(ErrorOf(ParseHostList("root@a,b,ann@a:2", 1)) ==
+        "host a has two users, root and ann: \"ann@a:2\"");
+  CHECK(ErrorOf(ParseHostfile("a port=22\na port=23", "f", 1)) ==
+        "f:2: host a has two ports, 22 and 23: \"a port=23\"");
+}
+
+TEST_CASE("what no user and no port can be is refused", "[discovery][unit]") {
+  CHECK(ErrorOf(ParseHostList("@a", 1)) == "the user has no name: \"@a\"");
+  CHECK(ErrorOf(ParseHostList("root@", 1)) ==
+        "the host has no name: \"root@\"");
+  CHECK(ErrorOf(ParseHostList("a:2@b", 1)) ==
+        "the user comes first, then the host: user@host:slots: \"a:2@b\"");
+  CHECK(ErrorOf(ParseHostList("-oProxyCommand=x@a", 1)) ==
+        "a user does not begin with \"-\": \"-oProxyCommand=x@a\"");
+  CHECK(ErrorOf(ParseHostList("-oProxyCommand=x", 1)) ==
+        "a host does not begin with \"-\": \"-oProxyCommand=x\"");
+  for (const std::string port : {"0", "65536", "-1", "", "22x", "ssh"}) {
+    CHECK(ErrorOf(ParseHostfile("a port=" + port, "f", 1)) ==
+          "f:1: port must be from 1 to 65535, got \"" + port +
+              "\": \"a port=" + port + "\"");
+  }
+  CHECK(ErrorOf(ParseHostfile("a port=1 port=1", "f", 1)) ==
+        "f:1: the port is given twice: \"a port=1 port=1\"");
+}
+
 TEST_CASE("a host as text reads back as the same host", "[discovery][unit]") {
-  const HostList hosts{{"a", 2}, {"fd77::1", 3}};
+  const HostList hosts{{"a", 2}, {"fd77::1", 3, {.user = "ann"}}};
   CHECK(ToString(hosts[0]) + ',' + ToString(hosts[1]) == "a:2,[fd77::1]:3");
-  CHECK(ParseHostList("a:2,[fd77::1]:3", 1).value() == hosts);
+  CHECK(AsListItem(hosts[0]) + ',' + AsListItem(hosts[1]) ==
+        "a:2,ann@[fd77::1]:3");
+  CHECK(ParseHostList("a:2,ann@[fd77::1]:3", 1).value() == hosts);
+  const HostSlots full{"b", 4, {.user = "root", .port = std::uint16_t{2222}}};
+  CHECK(AsHostfileLine(full) == "root@b:4 port=2222");
+  CHECK(ParseHostfile(AsHostfileLine(full), "f", 1).value() == HostList{full});
 }
 
 }  // namespace hvd

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string again;
   for (const hvd::HostSlots& host : hosts.value()) {
     HVD_CHECK(!host.host.empty() && host.slots >= 1);
-    again += hvd::ToString(host) + ',';
+    again += hvd::AsListItem(host) + ',';
   }
   // What was understood can be written down and is understood again.
   const auto reread = hvd::ParseHostList(again, 1);

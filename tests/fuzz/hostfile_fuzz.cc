@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string again;
   for (const hvd::HostSlots& host : hosts.value()) {
     HVD_CHECK(!host.host.empty() && host.slots >= 1);
-    again += hvd::ToString(host) + '\n';
+    again += hvd::AsHostfileLine(host) + '\n';
   }
   const auto reread = hvd::ParseHostfile(again, "again", 2);
   HVD_CHECK(reread.ok() && reread.value() == hosts.value());

@@ -277,7 +277,7 @@ TEST_CASE(
   REQUIRE(fixture.Hears(1, 2));
   fixture.PumpRuns(5);
   CHECK(fixture.heard.warnings.size() == 2);
-  CHECK(fixture.heard.warnings[1].find(":1: after the host comes slots=N") !=
+  CHECK(fixture.heard.warnings[1].find(":1: after the host come slots=N") !=
         std::string::npos);
   fixture.Change("echo a; echo b");
   REQUIRE(fixture.Hears(2, 3));

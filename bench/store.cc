@@ -21,13 +21,13 @@
 #include "base/event_loop.h"
 #include "base/hex.h"
 #include "base/random_bytes.h"
+#include "base/socket_address.h"
 #include "base/unique_fd.h"
 #include "bench/store_echo.h"
 #include "bench/store_load.h"
 #include "rendezvous/http_head.h"
 #include "rendezvous/rendezvous_server.h"
 #include "rendezvous/signature.h"
-#include "rendezvous/socket_address.h"
 
 namespace hvd::bench {
 namespace {

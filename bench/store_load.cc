@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/socket_address.h"
 #include "base/unique_fd.h"
 #include "rendezvous/http_head.h"
-#include "rendezvous/socket_address.h"
 
 namespace hvd::bench {
 namespace {

@@ -1,13 +1,15 @@
 // HeldPort: a TCP port kept for somebody else to listen on.
 //
-// Bound with SO_REUSEADDR and not listening: nobody else is given the port, and
-// rank 0, which sets SO_REUSEADDR too (PyTorch's TCPStore does), can bind and
-// listen beside it. No "find a free port, close, reopen" and its race.
+// Bound and not listening: nobody else is given the port, another job's
+// HeldPort neither, and rank 0, which sets SO_REUSEADDR (PyTorch's TCPStore
+// does), can bind and listen beside it. No "find a free port, close, reopen"
+// and its race.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "base/port_range.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 
@@ -15,8 +17,9 @@ namespace hvd {
 
 class HeldPort {
  public:
-  // `address` is an IPv4 or IPv6 literal of this host.
-  static Result<HeldPort> Bind(const std::string& address);
+  // `address` is an IPv4 or IPv6 literal of this host, or kAllAddresses.
+  static Result<HeldPort> Bind(const std::string& address,
+                               const PortRange& ports = {});
 
   std::uint16_t port() const { return port_; }
 

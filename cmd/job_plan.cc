@@ -32,9 +32,8 @@ JobEnv MakeJobEnv(const Settings& settings,
   env.job_id = secrets.id;
   env.job_key_hex = secrets.key_hex;
   env.rendezvous_address = "127.0.0.1";  // all hosts are this machine
-  if (!hosts.empty()) env.master_address = hosts.front().address;
   for (const HostAddress& host : hosts) {
-    env.ring_addresses[host.host] = host.address;
+    env.networks[host.host].ring_address = host.address;
   }
   env.collective_timeout = settings.collective_timeout;
   env.start_timeout = settings.start_timeout;

@@ -182,7 +182,7 @@ class Hvdrun {
     Result<rlimit> user_limit = RaiseDescriptorLimit(
         DescriptorsFor(most, !settings_.output_dir.empty()));
     if (!user_limit.ok()) return std::move(user_limit).error();
-    Result<HeldPort> master = HeldPort::Bind(plan.env.master_address);
+    Result<HeldPort> master = HeldPort::Bind(kAllAddresses);
     if (!master.ok()) return std::move(master).error();
     plan.env.master_port = master.value().port();
 
@@ -262,7 +262,7 @@ class Hvdrun {
     return std::make_unique<LocalHostsOnly>(
         loop_, std::move(source), kLookupLimit,
         [&env](const HostAddress& host) {
-          env.ring_addresses[host.host] = host.address;
+          env.networks[host.host].ring_address = host.address;
         });
   }
 

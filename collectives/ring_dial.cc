@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "base/seconds.h"
+#include "base/socket_address.h"
 #include "collectives/abstract_address.h"
 #include "collectives/handshake_io.h"
 #include "collectives/ring_link.h"
 #include "collectives/shm_channel.h"
 #include "collectives/tcp_channel.h"
-#include "rendezvous/socket_address.h"
 
 namespace hvd {
 namespace {

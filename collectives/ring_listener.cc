@@ -9,8 +9,8 @@
 
 #include "base/hex.h"
 #include "base/random_bytes.h"
+#include "base/socket_address.h"
 #include "collectives/abstract_address.h"
-#include "rendezvous/socket_address.h"
 
 namespace hvd {
 namespace {

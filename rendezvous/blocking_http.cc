@@ -11,8 +11,8 @@
 #include <optional>
 #include <variant>
 
+#include "base/socket_address.h"
 #include "rendezvous/http_head.h"
-#include "rendezvous/socket_address.h"
 
 namespace hvd {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/hmac_sha256.h"
-#include "rendezvous/socket_address.h"
+#include "base/socket_address.h"
 
 namespace hvd {
 namespace {

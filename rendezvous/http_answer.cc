@@ -12,7 +12,7 @@ struct StatusLine {
   std::string_view line;
 };
 
-constexpr std::array<StatusLine, 16> kStatusLines = {{
+constexpr std::array<StatusLine, 17> kStatusLines = {{
     {200, "HTTP/1.1 200 OK\r\nContent-Length: "},
     {204, "HTTP/1.1 204 No Content\r\nContent-Length: "},
     {400, "HTTP/1.1 400 Bad Request\r\nContent-Length: "},
@@ -25,6 +25,7 @@ constexpr std::array<StatusLine, 16> kStatusLines = {{
     {410, "HTTP/1.1 410 Gone\r\nContent-Length: "},
     {411, "HTTP/1.1 411 Length Required\r\nContent-Length: "},
     {413, "HTTP/1.1 413 Payload Too Large\r\nContent-Length: "},
+    {421, "HTTP/1.1 421 Misdirected Request\r\nContent-Length: "},
     {431, "HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: "},
     {503, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: "},
     {507, "HTTP/1.1 507 Insufficient Storage\r\nContent-Length: "},

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "rendezvous/socket_address.h"
 
 namespace hvd {
 namespace {
@@ -22,13 +22,6 @@ constexpr int kAcceptBatch = 16;
 constexpr std::size_t kMaxConnections = 16384;
 constexpr Duration kAcceptPause{100};
 
-std::uint16_t BoundPort(int fd) {
-  sockaddr_storage bound{};
-  socklen_t size = sizeof bound;
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size);
-  return PortOf(bound);
-}
-
 // Half of the process's descriptors are left for its other business.
 std::size_t ConnectionLimit() {
   rlimit limit{};
@@ -36,25 +29,13 @@ std::size_t ConnectionLimit() {
   return std::clamp<std::size_t>(limit.rlim_cur / 2, 1, kMaxConnections);
 }
 
-Result<UniqueFd> BindAndListen(const HttpListener::Options& options) {
-  const std::string where =
-      "listen on " + options.address + " port " + std::to_string(options.port);
-  const auto address = ParseSocketAddress(options.address, options.port);
-  if (!address) {
-    return Error(ErrorCode::kInvalidArgument, where + ": not an IP address");
-  }
-  UniqueFd fd(::socket(address->storage.ss_family,
-                       SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd.valid()) return Error::FromErrno(where, errno);
+Result<UniqueFd> BindAndListen(const std::string& address,
+                               const PortRange& ports) {
+  Result<UniqueFd> fd = ListenInRange(address, ports, "rendezvous server");
+  if (!fd.ok()) return fd;
   const int on = 1;
-  // A fixed port can be used again at once after a restart.
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   // Inherited by what is accepted.
-  ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  if (::bind(fd.get(), address->get(), address->size) != 0 ||
-      ::listen(fd.get(), SOMAXCONN) != 0) {
-    return Error::FromErrno(where, errno);
-  }
+  ::setsockopt(fd.value().get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   return fd;
 }
 
@@ -63,10 +44,10 @@ class SocketListener : public HttpListener {
   SocketListener(EventLoop& loop, const Options& options, Handlers handlers,
                  UniqueFd socket)
       : loop_(loop),
+        ports_(options.ports),
         limits_(options.limits),
         handlers_(std::move(handlers)),
-        socket_(std::move(socket)),
-        port_(BoundPort(socket_.get())),
+        port_(BoundPort(socket.get())),
         max_connections_(ConnectionLimit()) {
     events_.on_refused = [this](const HttpConnection& connection,
                                 const HttpRefusal& refusal) {
@@ -74,9 +55,9 @@ class SocketListener : public HttpListener {
     };
     events_.on_closed = [this](std::uint64_t id) {
       connections_.erase(id);
-      if (!accept_pause_) accepting_->Resume();
+      if (!accept_pause_) ResumeAccepting();
     };
-    accepting_ = loop_.OnReadable(socket_.get(), [this] { Accept(); });
+    Watch(options.address, std::move(socket));
   }
   ~SocketListener() override {
     for (const auto& [id, connection] : connections_) connection->Abandon();
@@ -85,16 +66,38 @@ class SocketListener : public HttpListener {
   SocketListener& operator=(const SocketListener&) = delete;
 
   std::uint16_t port() const override { return port_; }
+  Result<std::uint16_t> AddAddress(const std::string& address) override {
+    const auto known = sockets_.find(address);
+    if (known != sockets_.end()) return BoundPort(known->second.fd.get());
+    Result<UniqueFd> socket = BindAndListen(address, PortRange{port_, port_});
+    if (!socket.ok()) socket = BindAndListen(address, ports_);
+    if (!socket.ok()) return std::move(socket).error();
+    const std::uint16_t port = BoundPort(socket.value().get());
+    Watch(address, std::move(socket).value());
+    return port;
+  }
   std::size_t connections() const override { return connections_.size(); }
 
  private:
-  void Accept() {
+  struct Bound {
+    UniqueFd fd;
+    std::unique_ptr<FdWatch> accepting;  // ends before the descriptor
+  };
+
+  void Watch(const std::string& address, UniqueFd socket) {
+    const int fd = socket.get();
+    Bound& bound = sockets_[address];
+    bound.fd = std::move(socket);
+    bound.accepting = loop_.OnReadable(fd, [this, fd] { Accept(fd); });
+  }
+
+  void Accept(int socket) {
     for (int i = 0; i < kAcceptBatch; ++i) {
-      if (connections_.size() >= max_connections_) return accepting_->Pause();
+      if (connections_.size() >= max_connections_) return StopAccepting();
       sockaddr_storage peer{};
       socklen_t size = sizeof peer;
-      UniqueFd fd(::accept4(socket_.get(), reinterpret_cast<sockaddr*>(&peer),
-                            &size, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      UniqueFd fd(::accept4(socket, reinterpret_cast<sockaddr*>(&peer), &size,
+                            SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (fd.valid()) {
         Add(std::move(fd), peer);
       } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -107,11 +110,17 @@ class SocketListener : public HttpListener {
     }
   }
 
+  void StopAccepting() {
+    for (auto& [address, bound] : sockets_) bound.accepting->Pause();
+  }
+  void ResumeAccepting() {
+    for (auto& [address, bound] : sockets_) bound.accepting->Resume();
+  }
   void PauseAccepting() {
-    accepting_->Pause();
+    StopAccepting();
     accept_pause_ = loop_.After(kAcceptPause, [this] {
       accept_pause_.reset();
-      accepting_->Resume();
+      ResumeAccepting();
     });
   }
 
@@ -139,16 +148,16 @@ class SocketListener : public HttpListener {
   }
 
   EventLoop& loop_;
+  const PortRange ports_;
   const HttpLimits limits_;
   Handlers handlers_;
-  UniqueFd socket_;
   const std::uint16_t port_;
   const std::size_t max_connections_;
   HttpConnection::Events events_;
   std::unordered_map<std::uint64_t, std::shared_ptr<HttpConnection>>
       connections_;
   std::uint64_t last_id_ = 0;
-  std::unique_ptr<FdWatch> accepting_;
+  std::map<std::string, Bound> sockets_;  // by address
   std::unique_ptr<Timer> accept_pause_;
   std::unique_ptr<Timer> sweep_;
 };
@@ -157,7 +166,7 @@ class SocketListener : public HttpListener {
 
 Result<std::unique_ptr<HttpListener>> HttpListener::Listen(
     EventLoop& loop, const Options& options, Handlers handlers) {
-  Result<UniqueFd> socket = BindAndListen(options);
+  Result<UniqueFd> socket = BindAndListen(options.address, options.ports);
   if (!socket.ok()) return std::move(socket).error();
   return std::unique_ptr<HttpListener>(std::make_unique<SocketListener>(
       loop, options, std::move(handlers), std::move(socket).value()));

@@ -1,4 +1,5 @@
-// HttpListener: a bound port and the connections accepted on it.
+// HttpListener: bound ports, one an address, and the connections accepted on
+// them.
 //
 // Accepts no more than it has descriptors for, and never spins when the process
 // has run out of them. Loop thread only. Destroying it closes all connections;
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "base/event_loop.h"
+#include "base/port_range.h"
 #include "base/result.h"
 #include "rendezvous/http_connection.h"
 
@@ -19,8 +21,8 @@ namespace hvd {
 class HttpListener {
  public:
   struct Options {
-    std::string address;     // an IPv4 or IPv6 literal
-    std::uint16_t port = 0;  // 0: the kernel chooses
+    std::string address;  // an IPv4 or IPv6 literal
+    PortRange ports = {};
     HttpLimits limits;
   };
   struct Handlers {
@@ -37,7 +39,11 @@ class HttpListener {
                                                       const Options& options,
                                                       Handlers handlers);
   virtual ~HttpListener() = default;
+  // At the address of the options.
   virtual std::uint16_t port() const = 0;
+  // Listens there as well, if possible on port(). The port; kInvalidArgument or
+  // kUnavailable as above.
+  virtual Result<std::uint16_t> AddAddress(const std::string& address) = 0;
   virtual std::size_t connections() const = 0;
 };
 

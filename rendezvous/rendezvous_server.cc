@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/socket_address.h"
 #include "rendezvous/hosts_door.h"
 #include "rendezvous/http_listener.h"
-#include "rendezvous/socket_address.h"
 #include "rendezvous/store_door.h"
 #include "rendezvous/v1_door.h"
 
@@ -65,7 +65,7 @@ class HttpRendezvousServer : public RendezvousServer {
     Result<std::unique_ptr<HttpListener>> listener = HttpListener::Listen(
         loop,
         {.address = options.bind_address,
-         .port = options.port,
+         .ports = options.ports,
          .limits = options.limits},
         {.on_accept =
              [this](HttpConnection& connection) {
@@ -79,12 +79,20 @@ class HttpRendezvousServer : public RendezvousServer {
                Report(connection, refusal);
              },
          .on_sweep = [this](Instant now) { v1_.Sweep(now); }});
-    if (!listener.ok()) return std::move(listener).error().Wrap("rendezvous");
+    if (!listener.ok()) return std::move(listener).error();
     listener_ = std::move(listener).value();
     return Done{};
   }
 
   std::uint16_t port() const override { return listener_->port(); }
+  Result<std::uint16_t> AddAddress(const std::string& address) override {
+    return listener_->AddAddress(address);
+  }
+
+  void SetRingAddress(const std::string& host,
+                      const std::string& address) override {
+    v1_.SetRingAddress(host, address);
+  }
 
   void Publish(const World& world) override {
     store_.Publish(world);

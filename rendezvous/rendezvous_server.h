@@ -1,10 +1,11 @@
 // RendezvousServer: the HTTP server where workers learn their world.
 //
-// Doors on one port. /v1/… is ours: JSON, epochs, long polls, every request and
-// answer signed with the job's key. /<scope>/<key> is Horovod's key-value
-// store, whose clients cannot sign: served to loopback peers of this user only.
-// PUT /v1/hosts is for scripts on this host that hold a token of their own. It
-// decides nothing: what arrives becomes an event, what is published is served.
+// Doors on one port, at one address or several. /v1/… is ours: JSON, epochs,
+// long polls, every request and answer signed with the job's key.
+// /<scope>/<key> is Horovod's key-value store, whose clients cannot sign:
+// served to loopback peers of this user only. PUT /v1/hosts is for scripts on
+// this host that hold a token of their own. It decides nothing: what arrives
+// becomes an event, what is published is served.
 //
 // Loop thread only; handlers are called on it, never from inside a call here.
 // Source of the second door: horovod/runner/http/http_server.py (0.28.1).
@@ -18,6 +19,7 @@
 #include <string>
 
 #include "base/event_loop.h"
+#include "base/port_range.h"
 #include "base/result.h"
 #include "rendezvous/http_limits.h"
 #include "rendezvous/world.h"
@@ -32,8 +34,8 @@ struct HostsPush {
 
 struct RendezvousOptions {
   std::string bind_address = "127.0.0.1";
-  std::uint16_t port = 0;  // 0: the kernel chooses
-  std::string job_key;     // raw bytes
+  PortRange ports = {};  // of every address
+  std::string job_key;   // raw bytes
   std::optional<HostsPush> push = {};
   HttpLimits limits;
 };
@@ -69,7 +71,17 @@ class RendezvousServer {
       RendezvousHandlers handlers);
   virtual ~RendezvousServer() = default;
 
+  // At the address that it was made with.
   virtual std::uint16_t port() const = 0;
+  // Listens there as well, on the same port if it is free there, and tells
+  // which; an address that it listens on already keeps its port.
+  // kInvalidArgument: not an address; kUnavailable: it cannot be bound.
+  virtual Result<std::uint16_t> AddAddress(const std::string& address) = 0;
+
+  // From now on the ring listeners of that host's workers are wanted there. One
+  // that asks for its next world with another address is told to move.
+  virtual void SetRingAddress(const std::string& host,
+                              const std::string& address) = 0;
   // From now on this is the world; its epoch must be greater than the last.
   virtual void Publish(const World& world) = 0;
   // Tells the members of `epoch`, which was published, that `lost_rank` is gone

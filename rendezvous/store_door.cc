@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "rendezvous/socket_address.h"
+#include "base/socket_address.h"
 
 namespace hvd {
 namespace {

@@ -74,6 +74,8 @@ class V1Door::Conversation : public HttpConversation {
     Reply(status, body, BodyDigest(body));
   }
   void Reply(int status, std::string_view body, std::string_view digest);
+  // Who asks.
+  const WorkerId& worker() const { return worker_; }
 
  private:
   Waiter waiter() const { return Waiter{connection_.id()}; }
@@ -242,6 +244,11 @@ void V1Door::Notify(Epoch epoch, const WorldNotice& notice) {
   Release(notices_.Notify(epoch, notice));
 }
 
+void V1Door::SetRingAddress(const std::string& host,
+                            const std::string& address) {
+  Release(worlds_.SetRingAddress(host, address));
+}
+
 void V1Door::Sweep(Instant now) {
   Release(worlds_.Expire(now));
   Release(notices_.Expire(now));
@@ -270,6 +277,11 @@ void V1Door::Release(const std::vector<hvd::Release>& releases) {
         break;
       case WorldOutcome::kUnknownEpoch:
         conversation->Reply(409, "no world has this epoch yet");
+        break;
+      case WorldOutcome::kWrongAddress:
+        conversation->Reply(kWrongAddressStatus,
+                            FormatRingAddress(worlds_.RingAddressOf(
+                                conversation->worker().host)));
         break;
     }
   }

@@ -36,6 +36,7 @@ class V1Door {
 
   void Publish(const World& world);
   void Notify(Epoch epoch, const WorldNotice& notice);
+  void SetRingAddress(const std::string& host, const std::string& address);
   // Ends the waits that have lasted kLongPoll.
   void Sweep(Instant now);
 

@@ -143,6 +143,19 @@ std::optional<WorldAnswer> ParseWorldAnswer(std::string_view body) {
   return answer;
 }
 
+std::string FormatRingAddress(const std::string& address) {
+  return Dump({{"ring_address", address}});
+}
+
+std::optional<std::string> ParseRingAddress(std::string_view body) {
+  const Json json = ParseObject(body);
+  std::string address;
+  if (json.is_discarded() || !Read(json, "ring_address", address)) {
+    return std::nullopt;
+  }
+  return address;
+}
+
 std::string FormatNoticeTarget(const NoticeBoard::Question& question) {
   std::string target(kNoticeTarget);
   target.append(kEpochQuery).append(std::to_string(Number(question.epoch)));

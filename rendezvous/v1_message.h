@@ -47,6 +47,11 @@ std::string FormatWorldAnswer(const World& world,
                               const std::vector<Endpoint>& endpoints);
 std::optional<WorldAnswer> ParseWorldAnswer(std::string_view body);
 
+// Its other answer: status 421, to a worker whose ring is wanted elsewhere.
+inline constexpr int kWrongAddressStatus = 421;
+std::string FormatRingAddress(const std::string& address);
+std::optional<std::string> ParseRingAddress(std::string_view body);
+
 // GET /v1/notice?epoch=3&heard=1&operations=17; heard is the number of a
 // NoticeKind. What is 0 is left out.
 std::string FormatNoticeTarget(const NoticeBoard::Question& question);

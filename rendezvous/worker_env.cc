@@ -99,19 +99,35 @@ class EnvWriter {
   std::string defaulted_;
 };
 
-void WriteOurs(const JobEnv& job, const World& world, const Placement& p,
-               EnvWriter& env) {
+// With nothing left empty.
+HostNetwork NetworkOf(const JobEnv& job, const std::string& host) {
+  const auto found = job.networks.find(host);
+  HostNetwork network =
+      found != job.networks.end() ? found->second : HostNetwork{};
+  if (network.rendezvous_address.empty()) {
+    network.rendezvous_address = job.rendezvous_address;
+    network.rendezvous_port = job.rendezvous_port;
+  }
+  if (network.store_address.empty()) {
+    network.store_address = network.rendezvous_address;
+    network.store_port = network.rendezvous_port;
+  }
+  return network;
+}
+
+void WriteOurs(const JobEnv& job, const HostNetwork& network,
+               const World& world, const Placement& p, EnvWriter& env) {
   const WorkerId& worker = world.workers[static_cast<std::size_t>(p.rank)];
   env.Set("HVD_JOB_ID", job.job_id);
   env.Set(kJobKey, job.job_key_hex);
-  env.Set("HVD_RENDEZVOUS_ADDR", job.rendezvous_address);
-  env.Set("HVD_RENDEZVOUS_PORT", job.rendezvous_port);
+  env.Set("HVD_RENDEZVOUS_ADDR", network.rendezvous_address);
+  env.Set("HVD_RENDEZVOUS_PORT", network.rendezvous_port);
   env.Set("HVD_HOST", worker.host);
   env.Set("HVD_SLOT", worker.slot);
-  const auto ring = job.ring_addresses.find(worker.host);
-  env.Set("HVD_RING_ADDRESS", ring == job.ring_addresses.end()
-                                  ? job.rendezvous_address
-                                  : ring->second);
+  env.Set("HVD_RING_ADDRESS", network.ring_address);
+  if (!job.port_range.any()) {
+    env.Set("HVD_PORT_RANGE", ToString(job.port_range));
+  }
   env.Set("HVD_EPOCH", static_cast<long long>(world.epoch));
   env.Set("HVD_RANK", p.rank);
   env.Set("HVD_SIZE", p.size);
@@ -125,8 +141,8 @@ void WriteOurs(const JobEnv& job, const World& world, const Placement& p,
   if (job.log_level) env.Set("HVD_LOG_LEVEL", *job.log_level);
 }
 
-void WriteHorovod(const JobEnv& job, const std::string& host,
-                  const Placement& p, EnvWriter& env) {
+void WriteHorovod(const JobEnv& job, const HostNetwork& network,
+                  const std::string& host, const Placement& p, EnvWriter& env) {
   env.Set("HOROVOD_HOSTNAME", host);
   env.Set("HOROVOD_RANK", p.rank);
   env.Set("HOROVOD_SIZE", p.size);
@@ -134,12 +150,12 @@ void WriteHorovod(const JobEnv& job, const std::string& host,
   env.Set("HOROVOD_LOCAL_SIZE", p.local_size);
   env.Set("HOROVOD_CROSS_RANK", p.cross_rank);
   env.Set("HOROVOD_CROSS_SIZE", p.cross_size);
-  env.Set("HOROVOD_GLOO_RENDEZVOUS_ADDR", job.rendezvous_address);
-  env.Set("HOROVOD_GLOO_RENDEZVOUS_PORT", job.rendezvous_port);
+  env.Set("HOROVOD_GLOO_RENDEZVOUS_ADDR", network.store_address);
+  env.Set("HOROVOD_GLOO_RENDEZVOUS_PORT", network.store_port);
   env.Default("HOROVOD_CONTROLLER", "gloo");
   env.Default("HOROVOD_CPU_OPERATIONS", "gloo");
-  env.Default("HOROVOD_GLOO_IFACE", job.interface_name);
-  env.Default("NCCL_SOCKET_IFNAME", job.interface_name);
+  env.Default("HOROVOD_GLOO_IFACE", network.interface_name);
+  env.Default("NCCL_SOCKET_IFNAME", network.interface_name);
   env.Default("PYTHONUNBUFFERED", "1");
   if (job.elastic) env.Set("HOROVOD_ELASTIC", "1");
   if (job.log_level) env.Default("HOROVOD_LOG_LEVEL", *job.log_level);
@@ -153,8 +169,8 @@ int HostCount(const std::vector<Placement>& placements) {
   return count;
 }
 
-void WriteTorch(const JobEnv& job, int hosts, const Placement& p,
-                EnvWriter& env) {
+void WriteTorch(const JobEnv& job, const World& world, int hosts,
+                const Placement& p, EnvWriter& env) {
   env.Set("RANK", p.rank);
   env.Set("WORLD_SIZE", p.size);
   env.Set("LOCAL_RANK", p.local_rank);
@@ -164,7 +180,9 @@ void WriteTorch(const JobEnv& job, int hosts, const Placement& p,
   env.Set("ROLE_NAME", "default");  // torchrun's
   env.Set("ROLE_RANK", p.rank);
   env.Set("ROLE_WORLD_SIZE", p.size);
-  env.Set("MASTER_ADDR", job.master_address);
+  env.Set("MASTER_ADDR",
+          job.master_address.value_or(
+              NetworkOf(job, world.workers.front().host).ring_address));
   env.Set("MASTER_PORT", job.master_port);
   env.Set("TORCHELASTIC_RUN_ID", job.job_id);
   env.Set("TORCHELASTIC_RESTART_COUNT", job.restart_count);
@@ -233,10 +251,12 @@ class EnvReader {
 EnvList WorkerEnvAt(const JobEnv& job, const World& world,
                     const Placement& placement, int hosts, const EnvList& own) {
   EnvWriter env(own);
-  WriteOurs(job, world, placement, env);
   const auto rank = static_cast<std::size_t>(placement.rank);
-  WriteHorovod(job, world.workers[rank].host, placement, env);
-  WriteTorch(job, hosts, placement, env);
+  const std::string& host = world.workers[rank].host;
+  const HostNetwork network = NetworkOf(job, host);
+  WriteOurs(job, network, world, placement, env);
+  WriteHorovod(job, network, host, placement, env);
+  WriteTorch(job, world, hosts, placement, env);
   if (job.rank_env == RankEnv::kMpi) WriteMpi(placement, env);
   return env.Finish();
 }
@@ -258,6 +278,15 @@ Placement ReadPlacement(EnvReader& read) {
     read.Fail("HVD_CROSS_RANK", "is not below HVD_CROSS_SIZE");
   }
   return p;
+}
+
+PortRange ReadPortRange(EnvReader& read, const EnvList& env) {
+  const auto text = EnvFind(env, "HVD_PORT_RANGE");
+  if (!text) return {};
+  const Result<PortRange> range = ParsePortRange(*text);
+  if (range.ok()) return range.value();
+  read.Fail("HVD_PORT_RANGE", range.error().message());
+  return {};
 }
 
 }  // namespace
@@ -317,6 +346,7 @@ Result<std::optional<WorkerEnv>> ReadWorkerEnv(const EnvList& env) {
   worker.worker.host = read.Text("HVD_HOST");
   worker.worker.slot = read.Count<int>("HVD_SLOT");
   worker.ring_address = read.Text("HVD_RING_ADDRESS");
+  worker.port_range = ReadPortRange(read, env);
   worker.placement = ReadPlacement(read);
   // Far above any sensible wait, far below where adding it to now overflows.
   constexpr Duration::rep kLongest = 1'000'000'000'000;

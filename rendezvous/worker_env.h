@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/port_range.h"
 #include "base/process.h"
 #include "base/result.h"
 #include "rendezvous/world.h"
@@ -22,17 +23,33 @@ namespace hvd {
 
 enum class RankEnv { kStandard, kMpi };  // kMpi: OMPI_… and PMI_… besides
 
+// The network as the workers of one host see it: each host has an interface and
+// an address of its own, and may reach hvdrun at an address of its own.
+struct HostNetwork {
+  std::string interface_name = "lo";       // for Gloo and NCCL
+  std::string ring_address = "127.0.0.1";  // what ring listeners bind to
+  // Where these workers find hvdrun; empty: at the job's own address and port.
+  std::string rendezvous_address = {};
+  std::uint16_t rendezvous_port = 0;
+  // Where Horovod's clients, which cannot sign, find their store; empty: where
+  // they find hvdrun.
+  std::string store_address = {};
+  std::uint16_t store_port = 0;
+  bool operator==(const HostNetwork&) const = default;
+};
+
 struct JobEnv {
   std::string job_id;       // public; names the job in logs and sockets
   std::string job_key_hex;  // secret
+  // Where workers on this machine find hvdrun.
   std::string rendezvous_address;
   std::uint16_t rendezvous_port = 0;
-  // host -> what its workers' ring listeners bind to, e.g. 127.0.0.2; a host
-  // that is not here: rendezvous_address.
-  std::map<std::string, std::string> ring_addresses;
-  std::string interface_name = "lo";  // for Gloo and NCCL
-  std::string master_address = "127.0.0.1";
+  // By host. One that is not here is this machine, over loopback.
+  std::map<std::string, HostNetwork> networks;
+  // PyTorch's: the ring address of rank 0's host, unless this says otherwise.
+  std::optional<std::string> master_address;
   std::uint16_t master_port = 0;
+  PortRange port_range;  // for what workers listen on
   Duration collective_timeout{300'000};
   Duration start_timeout{30'000};
   RankEnv rank_env = RankEnv::kStandard;
@@ -67,6 +84,7 @@ struct WorkerEnv {
   std::string rendezvous_address;
   std::uint16_t rendezvous_port = 0;
   std::string ring_address;  // what this worker's ring listener binds to
+  PortRange port_range;      // of that listener
   Duration collective_timeout{300'000};
   Duration start_timeout{30'000};
   bool elastic = false;  // the job may have a next world

@@ -45,7 +45,11 @@ WorldBoard::Arrival WorldBoard::Ask(Waiter waiter, const Request& request) {
   EndWait(entry, WorldOutcome::kReplaced, arrival.releases);
   entry.last = request;
   if (const std::optional<WorldOutcome> outcome = AnswerNow(request)) {
-    if (*outcome == WorldOutcome::kNotWanted) arrival.first_time = false;
+    // Neither is ready: one has no next world, the other asks again.
+    if (*outcome == WorldOutcome::kNotWanted ||
+        *outcome == WorldOutcome::kWrongAddress) {
+      arrival.first_time = false;
+    }
     arrival.releases.push_back({waiter, *outcome});
     return arrival;
   }
@@ -75,6 +79,28 @@ std::vector<Release> WorldBoard::Expire(Instant now) {
   return releases;
 }
 
+std::vector<Release> WorldBoard::SetRingAddress(const std::string& host,
+                                                const std::string& address) {
+  ring_addresses_[host] = address;
+  std::vector<Release> releases;
+  for (auto& [worker, entry] : entries_) {
+    if (!entry.waiter || AtRightAddress(entry.last)) continue;
+    EndWait(entry, WorldOutcome::kWrongAddress, releases);
+  }
+  return releases;
+}
+
+std::string WorldBoard::RingAddressOf(const std::string& host) const {
+  const auto found = ring_addresses_.find(host);
+  return found != ring_addresses_.end() ? found->second : "";
+}
+
+bool WorldBoard::AtRightAddress(const Request& request) const {
+  const auto found = ring_addresses_.find(request.worker.host);
+  return found == ring_addresses_.end() ||
+         found->second == request.endpoint.address;
+}
+
 bool WorldBoard::Present(const Entry& entry) const {
   return entry.waiter && !complete_ && entry.last.after < world_.epoch &&
          ranks_.contains(entry.last.worker);
@@ -82,17 +108,18 @@ bool WorldBoard::Present(const Entry& entry) const {
 
 std::optional<WorldOutcome> WorldBoard::AnswerNow(
     const Request& request) const {
-  if (request.after == world_.epoch) return std::nullopt;
   const auto rank = ranks_.find(request.worker);
-  if (rank == ranks_.end()) {
-    if (request.after == Epoch{}) return std::nullopt;
+  const bool newer = request.after != world_.epoch;
+  if (newer && rank == ranks_.end() && request.after != Epoch{}) {
     return WorldOutcome::kNotWanted;
   }
   // Another endpoint is another process: the others cannot reach it, so it
   // waits for a world of its own.
-  if (complete_ && endpoints_[rank->second] == request.endpoint) {
+  if (newer && rank != ranks_.end() && complete_ &&
+      endpoints_[rank->second] == request.endpoint) {
     return WorldOutcome::kComplete;
   }
+  if (!AtRightAddress(request)) return WorldOutcome::kWrongAddress;
   return std::nullopt;
 }
 

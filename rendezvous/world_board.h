@@ -6,6 +6,9 @@
 // again for a world that is complete (its answer was lost) gets it at once, if
 // its endpoint is still the one that the others were told.
 //
+// A host's address may change between two worlds: a worker that waits at
+// another one is told to move, so that no world is handed out with it.
+//
 // Who has had a world and is in the next one no more is told so. Who has had
 // none yet waits on: it has nothing to leave, and whoever started it ends it.
 //
@@ -33,6 +36,7 @@ enum class WorldOutcome {
   kAgain,         // nothing yet: ask again
   kReplaced,      // the same worker asked on another connection
   kUnknownEpoch,  // it claims a world that never was
+  kWrongAddress,  // its ring is wanted at RingAddressOf(its host)
 };
 
 struct Release {
@@ -60,6 +64,11 @@ class WorldBoard {
   // The request's connection is gone.
   void Leave(Waiter waiter);
   std::vector<Release> Expire(Instant now);
+  // From now on the endpoints of that host's workers must have this address.
+  std::vector<Release> SetRingAddress(const std::string& host,
+                                      const std::string& address);
+  // "" if any will do.
+  std::string RingAddressOf(const std::string& host) const;
   // A member of this world is lost: if it is not complete yet it never will be,
   // though the member's slot may get another process that asks.
   void Spoil(Epoch epoch) {
@@ -82,11 +91,13 @@ class WorldBoard {
 
   // True when this entry's worker waits for the world that is now published.
   bool Present(const Entry& entry) const;
+  bool AtRightAddress(const Request& request) const;
   std::optional<WorldOutcome> AnswerNow(const Request& request) const;
   void CompleteIfAllPresent(std::vector<Release>& releases);
   void EndWait(Entry& entry, WorldOutcome outcome,
                std::vector<Release>& releases);
 
+  std::map<std::string, std::string> ring_addresses_;  // by host
   World world_;
   std::map<WorkerId, std::size_t> ranks_;  // of world_
   std::vector<Endpoint> endpoints_;

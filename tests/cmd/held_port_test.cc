@@ -38,7 +38,18 @@ TEST_CASE("HeldPort leaves the port to a listener that sets SO_REUSEADDR",
 TEST_CASE("HeldPort takes IPv6 and refuses what is no address", "[cmd]") {
   CHECK(HeldPort::Bind("::1").ok());
   CHECK(HeldPort::Bind("localhost").error().message() ==
-        "localhost: not an IP address");
+        "MASTER_PORT: localhost: not an IP address");
+}
+
+TEST_CASE("HeldPort gives a port to one job only", "[cmd]") {
+  const Result<HeldPort> first = HeldPort::Bind("127.0.0.1");
+  REQUIRE(first.ok());
+  const std::uint16_t port = first.value().port();
+  const Result<HeldPort> second = HeldPort::Bind("127.0.0.1", {port, port});
+  REQUIRE_FALSE(second.ok());
+  CHECK(second.error().message() ==
+        "MASTER_PORT on 127.0.0.1: no free port in " + std::to_string(port));
+  CHECK_FALSE(HeldPort::Bind(kAllAddresses, {port, port}).ok());
 }
 
 }  // namespace hvd

@@ -51,8 +51,9 @@ TEST_CASE("a job plan carries the user's words, place and times", "[cmd]") {
 
 TEST_CASE("a job plan knows the address of each host's ring", "[cmd]") {
   const JobPlan plan = Plan(TwoHosts(), {}).plan;
-  CHECK(plan.env.ring_addresses.at("other") == "127.0.0.2");
-  CHECK(plan.env.master_address == "127.0.0.1");
+  CHECK(plan.env.networks.at("other").ring_address == "127.0.0.2");
+  CHECK(EnvFind(WorkerEnvironment(plan, FirstWorld(TwoHosts()), 2),
+                "MASTER_ADDR") == "127.0.0.1");
 }
 
 TEST_CASE("slot variables of the user's shell are not in a job plan", "[cmd]") {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/random_bytes.h"
+#include "base/socket_address.h"
 #include "collectives/abstract_address.h"
-#include "rendezvous/socket_address.h"
 #include "tests/collectives/ring_world.h"
 
 namespace hvd {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/socket_address.h"
 #include "raw_peer.h"
-#include "rendezvous/socket_address.h"
 #include "served_job.h"
 
 namespace hvd {

@@ -6,8 +6,8 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 
+#include "base/socket_address.h"
 #include "base/unique_fd.h"
-#include "rendezvous/socket_address.h"
 
 namespace hvd::testing {
 

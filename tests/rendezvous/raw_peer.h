@@ -13,10 +13,10 @@
 
 #include "base/hex.h"
 #include "base/random_bytes.h"
+#include "base/socket_address.h"
 #include "base/unique_fd.h"
 #include "rendezvous/http_head.h"
 #include "rendezvous/signature.h"
-#include "rendezvous/socket_address.h"
 #include "served_job.h"
 
 namespace hvd::testing {

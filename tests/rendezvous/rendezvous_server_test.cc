@@ -40,7 +40,7 @@ TEST_CASE("RendezvousServer says why it cannot listen", "[rendezvous][net]") {
   const auto listen = [&](const std::string& address, std::uint16_t port) {
     RendezvousOptions options;
     options.bind_address = address;
-    options.port = port;
+    options.ports = {port, port};
     return RendezvousServer::Listen(
         loop, options,
         {.on_ready = [](const auto&, Epoch) {},
@@ -56,14 +56,14 @@ TEST_CASE("RendezvousServer says why it cannot listen", "[rendezvous][net]") {
   const auto taken = listen("127.0.0.1", port);
   REQUIRE_FALSE(taken.ok());
   CHECK(taken.error().code() == ErrorCode::kUnavailable);
-  CHECK(taken.error().message() == "rendezvous: listen on 127.0.0.1 port " +
-                                       std::to_string(port) +
-                                       ": Address already in use");
+  CHECK(taken.error().message() ==
+        "rendezvous server on 127.0.0.1: no free port in " +
+            std::to_string(port));
   const auto bad = listen("localhost", 0);
   REQUIRE_FALSE(bad.ok());
   CHECK(bad.error().code() == ErrorCode::kInvalidArgument);
   CHECK(bad.error().message() ==
-        "rendezvous: listen on localhost port 0: not an IP address");
+        "rendezvous server: localhost: not an IP address");
 }
 
 TEST_CASE("RendezvousServer listens on IPv6 too", "[rendezvous][net]") {

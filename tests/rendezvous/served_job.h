@@ -40,7 +40,7 @@ class ServedJob {
                      const std::string& address = "127.0.0.1",
                      std::uint16_t port = 0) {
     RendezvousOptions options;
-    options.port = port;
+    options.ports = {port, port};
     options.bind_address = address;
     options.job_key = kKey;
     options.push = HostsPush{kToken, kMaxPush};

@@ -206,7 +206,7 @@ TEST_CASE(
   CHECK(EnvFind(inside, "NCCL_SOCKET_IFNAME") == "lo");
   CHECK(WithoutSlotVariables(inside) == shell);
   JobEnv inner = Job();
-  inner.interface_name = "eth1";
+  inner.networks["a"].interface_name = "eth1";
   const auto env = MakeWorkerEnv(inner, kWorld, 0, inside);
   CHECK(EnvFind(env, "NCCL_SOCKET_IFNAME") == "eth1");
   CHECK_FALSE(EnvFind(env, "HOROVOD_GLOO_IFACE"));
@@ -224,7 +224,7 @@ TEST_CASE("the job key is the only secret", "[rendezvous]") {
 
 TEST_CASE("libhvd reads back what hvdrun wrote", "[rendezvous]") {
   JobEnv job = Job();
-  job.ring_addresses["b"] = "127.0.0.2";
+  job.networks["b"].ring_address = "127.0.0.2";
   job.collective_timeout = Duration(1234);
   job.start_timeout = Duration(77);
   const std::vector<Placement> placements = Placements(kWorld);

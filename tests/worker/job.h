@@ -43,8 +43,7 @@ class Job {
         world_{Epoch{1}, std::move(workers)},
         key_(RandomBytes(32)) {
     Result<std::unique_ptr<RendezvousServer>> server = RendezvousServer::Listen(
-        loop_,
-        {.bind_address = "127.0.0.1", .port = 0, .job_key = key_, .limits = {}},
+        loop_, {.bind_address = "127.0.0.1", .job_key = key_, .limits = {}},
         {.on_ready =
              [this](const WorkerId& worker, Epoch after) {
                const std::lock_guard lock(mutex_);
@@ -82,7 +81,8 @@ class Job {
     env_.start_timeout = Duration{20'000};
     env_.collective_timeout = Duration{20'000};
     for (const WorkerId& worker : world_.workers) {
-      if (worker.host != "a") env_.ring_addresses[worker.host] = "127.0.0.2";
+      if (worker.host == "a") continue;
+      env_.networks[worker.host].ring_address = "127.0.0.2";
     }
     server_->Publish(world_);
     thread_ = std::thread([this] { loop_.Run(); });

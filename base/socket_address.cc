@@ -1,4 +1,4 @@
-#include "rendezvous/socket_address.h"
+#include "base/socket_address.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

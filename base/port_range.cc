@@ -5,8 +5,12 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <optional>
+#include <set>
+#include <sstream>
 
 #include "base/random_bytes.h"
 #include "base/socket_address.h"
@@ -35,15 +39,12 @@ int BindAt(const UniqueFd& fd, const SocketAddress& at, Use use,
   const bool reuse = old == OldConnections::kIgnored;
   SetOption(fd.get(), SOL_SOCKET, SO_REUSEADDR, reuse ? 1 : 0);
   if (::bind(fd.get(), at.get(), at.size) != 0) return errno;
-  switch (use) {
-    case Use::kHold:
-      // Only now: whoever binds beside it must say so, and no two of us can.
-      SetOption(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-      return 0;
-    case Use::kListen:
-      return ::listen(fd.get(), SOMAXCONN) == 0 ? 0 : errno;
-  }
-  return 0;
+  // Only now, so that no two of us get one port. Whoever is to have a held port
+  // can bind beside it; and connections inherit it, without which they would
+  // keep the port for a minute after their end.
+  SetOption(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  if (use == Use::kHold) return 0;
+  return ::listen(fd.get(), SOMAXCONN) == 0 ? 0 : errno;
 }
 
 // A fresh socket a try: one that was bound cannot be bound again.
@@ -67,15 +68,42 @@ std::size_t RandomBelow(std::size_t limit) {
   return number % limit;
 }
 
+// Local ports of connections, of which the kernel keeps those that have ended
+// for a minute. A port that somebody holds without listening has none.
+std::set<std::uint16_t> PortsOfConnections() {
+  std::set<std::uint16_t> ports;
+  for (const char* path : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream table(path);
+    std::string line;
+    std::getline(table, line);  // the names of the columns
+    while (std::getline(table, line)) {
+      std::istringstream words(line);
+      std::string number;
+      std::string local;  // 0100007F:1F90
+      words >> number >> local;
+      const std::size_t colon = local.find(':');
+      if (colon == std::string::npos) continue;
+      const unsigned long port =
+          std::strtoul(local.c_str() + colon + 1, nullptr, 16);
+      ports.insert(static_cast<std::uint16_t>(port));
+    }
+  }
+  return ports;
+}
+
 // The last error when all ports were refused.
 int TryAll(const std::string& address, const PortRange& range, Use use,
            OldConnections old, UniqueFd& fd) {
+  const std::set<std::uint16_t> used = old == OldConnections::kIgnored
+                                           ? PortsOfConnections()
+                                           : std::set<std::uint16_t>{};
   const std::size_t count = std::size_t{range.last} - range.first + 1U;
   const std::size_t start = RandomBelow(count);
-  int failed = 0;
+  int failed = EADDRINUSE;
   for (std::size_t i = 0; i < count; ++i) {
     const auto port =
         static_cast<std::uint16_t>(range.first + (start + i) % count);
+    if (old == OldConnections::kIgnored && !used.contains(port)) continue;
     failed = TryPort(address, port, use, old, fd);
     // Anything else is not the port's fault; a privileged one is.
     if (failed != EADDRINUSE && failed != EACCES) return failed;

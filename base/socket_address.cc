@@ -24,6 +24,18 @@ SocketAddress Stored(const Address& address) {
   return stored;
 }
 
+// An IPv4 peer of a socket of both families, as the IPv4 peer that it is.
+sockaddr_storage Unmapped(const sockaddr_storage& address) {
+  if (address.ss_family != AF_INET6) return address;
+  const auto v6 = As<sockaddr_in6>(address);
+  if (!IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) return address;
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  v4.sin_port = v6.sin6_port;
+  std::memcpy(&v4.sin_addr, &v6.sin6_addr.s6_addr[12], sizeof v4.sin_addr);
+  return Stored(v4).storage;
+}
+
 }  // namespace
 
 std::optional<SocketAddress> ParseSocketAddress(const std::string& literal,
@@ -50,7 +62,8 @@ std::uint16_t PortOf(const sockaddr_storage& address) {
   return ntohs(As<sockaddr_in6>(address).sin6_port);
 }
 
-std::string AddressOf(const sockaddr_storage& address) {
+std::string AddressOf(const sockaddr_storage& given) {
+  const sockaddr_storage address = Unmapped(given);
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (address.ss_family == AF_INET) {
     const auto v4 = As<sockaddr_in>(address);
@@ -62,7 +75,8 @@ std::string AddressOf(const sockaddr_storage& address) {
   return text.data();
 }
 
-bool IsLoopback(const sockaddr_storage& address) {
+bool IsLoopback(const sockaddr_storage& given) {
+  const sockaddr_storage address = Unmapped(given);
   if (address.ss_family == AF_INET) {
     const auto v4 = As<sockaddr_in>(address);
     return (ntohl(v4.sin_addr.s_addr) >> 24U) == IN_LOOPBACKNET;

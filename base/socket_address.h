@@ -22,7 +22,8 @@ struct SocketAddress {
 std::optional<SocketAddress> ParseSocketAddress(const std::string& literal,
                                                 std::uint16_t port);
 std::uint16_t PortOf(const sockaddr_storage& address);
-// The literal, without the port.
+// The literal, without the port; "10.0.0.1" also where a socket of both
+// families says "::ffff:10.0.0.1".
 std::string AddressOf(const sockaddr_storage& address);
 bool IsLoopback(const sockaddr_storage& address);
 

@@ -1,0 +1,134 @@
+#include "discovery/probe_listener.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <map>
+#include <utility>
+
+#include "base/check.h"
+#include "base/socket_address.h"
+#include "discovery/probe_message.h"
+
+namespace hvd {
+namespace {
+
+constexpr Duration kAcceptPause{100};
+
+std::string LocalAddress(int fd) {
+  sockaddr_storage local{};
+  socklen_t size = sizeof local;
+  const bool known =
+      ::getsockname(fd, reinterpret_cast<sockaddr*>(&local), &size) == 0;
+  return known ? AddressOf(local) : "";
+}
+
+class SocketProbeListener : public ProbeListener {
+ public:
+  SocketProbeListener(EventLoop& loop, Options options, UniqueFd socket)
+      : loop_(loop),
+        options_(std::move(options)),
+        socket_(std::move(socket)),
+        port_(BoundPort(socket_.get())) {
+    accepting_ = loop_.OnReadable(socket_.get(), [this] { Accept(); });
+  }
+
+  std::uint16_t port() const override { return port_; }
+
+ private:
+  struct Peer {
+    UniqueFd fd;
+    std::string challenge;
+    bool answered = false;
+    std::unique_ptr<Timer> patience;
+    std::unique_ptr<FdWatch> readable;  // ends before the descriptor
+  };
+
+  void Accept() {
+    for (;;) {
+      UniqueFd fd(::accept4(socket_.get(), nullptr, nullptr,
+                            SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (fd.valid()) {
+        Add(std::move(fd));
+      } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        return;
+      } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+                 errno == ENOMEM) {
+        return PauseAccepting();
+      }
+      // Else that one connection failed before it was accepted: accept(2).
+    }
+  }
+
+  void PauseAccepting() {
+    accepting_->Pause();
+    accept_pause_ = loop_.After(kAcceptPause, [this] {
+      accept_pause_.reset();
+      accepting_->Resume();
+    });
+  }
+
+  void Add(UniqueFd fd) {
+    // Who means well is gone within a round trip; the oldest does not.
+    if (peers_.size() >= kMaxConnections) peers_.erase(peers_.begin());
+    const std::uint64_t id = ++last_id_;
+    const int raw = fd.get();
+    Peer& peer = peers_[id];
+    peer.fd = std::move(fd);
+    peer.patience = loop_.After(kPatience, [this, id] { peers_.erase(id); });
+    peer.readable = loop_.OnReadable(raw, [this, id] { Read(id); });
+  }
+
+  void Read(std::uint64_t id) {
+    Peer& peer = peers_.at(id);
+    std::array<char, kProbeChallengeBytes> bytes{};
+    const std::size_t wanted = bytes.size() - peer.challenge.size();
+    // Once answered, it has nothing more to say than that it hangs up.
+    const ssize_t n =
+        peer.answered ? 0 : ::recv(peer.fd.get(), bytes.data(), wanted, 0);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (n <= 0) {
+      peers_.erase(id);
+      return;
+    }
+    peer.challenge.append(bytes.data(), static_cast<std::size_t>(n));
+    if (peer.challenge.size() < kProbeChallengeBytes) return;
+    const auto nonce = ParseProbeChallenge(options_.key, peer.challenge);
+    if (!nonce || !Answer(peer, *nonce)) peers_.erase(id);
+  }
+
+  // The peer hangs up first, so that no port of a range is left in TIME_WAIT.
+  bool Answer(Peer& peer, const std::string& nonce) {
+    const std::string answer = FormatProbeAnswer(
+        options_.key, nonce, {options_.identity, LocalAddress(peer.fd.get())});
+    peer.answered = true;
+    // An empty socket buffer has room for it.
+    return ::send(peer.fd.get(), answer.data(), answer.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(answer.size());
+  }
+
+  EventLoop& loop_;
+  const Options options_;
+  const UniqueFd socket_;
+  const std::uint16_t port_;
+  std::uint64_t last_id_ = 0;
+  std::map<std::uint64_t, Peer> peers_;  // oldest first
+  std::unique_ptr<FdWatch> accepting_;
+  std::unique_ptr<Timer> accept_pause_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ProbeListener>> ProbeListener::Listen(EventLoop& loop,
+                                                             Options options) {
+  HVD_CHECK(!options.identity.empty() &&
+            options.identity.size() <= kMaxProbeIdentity);
+  Result<UniqueFd> socket =
+      ListenInRange(kAllAddresses, options.ports, "probe listener");
+  if (!socket.ok()) return std::move(socket).error();
+  return std::unique_ptr<ProbeListener>(std::make_unique<SocketProbeListener>(
+      loop, std::move(options), std::move(socket).value()));
+}
+
+}  // namespace hvd

@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <fstream>
-#include <optional>
 #include <utility>
 
 #include "base/hex.h"
@@ -15,7 +14,7 @@
 namespace hvd {
 namespace {
 
-Result<UniqueFd> OpenListener(const SocketAddress& address) {
+Result<UniqueFd> OpenLocalListener(const SocketAddress& address) {
   UniqueFd fd(::socket(address.get()->sa_family,
                        SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid()) return Error::FromErrno("socket", errno);
@@ -26,14 +25,6 @@ Result<UniqueFd> OpenListener(const SocketAddress& address) {
     return Error::FromErrno("listen", errno);
   }
   return fd;
-}
-
-std::uint16_t BoundPort(const UniqueFd& fd) {
-  sockaddr_storage bound{};
-  socklen_t size = sizeof(bound);
-  const bool known =
-      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&bound), &size) == 0;
-  return known ? PortOf(bound) : std::uint16_t{0};
 }
 
 }  // namespace
@@ -48,10 +39,11 @@ std::string HostKeyOf(const std::string& host) {
 }
 
 Result<RingListener> RingListener::Listen(const std::string& address,
-                                          std::string host_key) {
+                                          std::string host_key,
+                                          const PortRange& ports) {
   RingListener listener;
   listener.endpoint_.host_key = std::move(host_key);
-  if (Status status = listener.ListenTcp(address); !status.ok()) {
+  if (Status status = listener.ListenTcp(address, ports); !status.ok()) {
     return std::move(status).error();
   }
   if (Status status = listener.ListenLocal(); !status.ok()) {
@@ -60,23 +52,20 @@ Result<RingListener> RingListener::Listen(const std::string& address,
   return listener;
 }
 
-Status RingListener::ListenTcp(const std::string& address) {
-  const std::optional<SocketAddress> parsed = ParseSocketAddress(address, 0);
-  if (!parsed) {
-    return Error(ErrorCode::kInvalidArgument,
-                 "ring address \"" + address + "\": must be an IP address");
-  }
-  Result<UniqueFd> fd = OpenListener(*parsed);
-  if (!fd.ok()) return std::move(fd).error().Wrap("ring listener " + address);
+Status RingListener::ListenTcp(const std::string& address,
+                               const PortRange& ports) {
+  Result<UniqueFd> fd = ListenInRange(address, ports, "ring listener");
+  if (!fd.ok()) return std::move(fd).error();
   tcp_ = std::move(fd).value();
   endpoint_.address = address;
-  endpoint_.port = BoundPort(tcp_);
+  endpoint_.port = BoundPort(tcp_.get());
   return Done{};
 }
 
 Status RingListener::ListenLocal() {
   endpoint_.local_name = "hvd-" + ToHex(RandomBytes(16));
-  Result<UniqueFd> fd = OpenListener(AbstractAddress(endpoint_.local_name));
+  Result<UniqueFd> fd =
+      OpenLocalListener(AbstractAddress(endpoint_.local_name));
   if (!fd.ok()) return std::move(fd).error().Wrap("local ring listener");
   local_ = std::move(fd).value();
   return Done{};

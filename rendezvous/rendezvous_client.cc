@@ -94,6 +94,9 @@ struct RendezvousClient::Impl {
   Status Pause(Duration pause, Instant deadline) const;
   // Exchanges until the answer is not "ask again".
   Result<std::string> LongPoll(const Request& request, const Limits& limits);
+  // The text of the next world's answer.
+  Result<std::string> AskForWorld(Epoch after, Endpoint mine,
+                                  const Limits& limits);
   Result<Membership> WaitWorld(Epoch after, const Endpoint& mine,
                                const Limits& limits);
 
@@ -102,6 +105,7 @@ struct RendezvousClient::Impl {
   const WorkerId worker;
   const std::string worker_text;
   const UniqueFd cancel;
+  MoveRing move;
   BlockingHttp http;
   SessionNonces session;
   std::uint64_t sequence = 0;
@@ -236,6 +240,8 @@ RendezvousClient::RendezvousClient(RendezvousAddress server,
 
 RendezvousClient::~RendezvousClient() = default;
 
+void RendezvousClient::OnMove(MoveRing move) { impl_->move = std::move(move); }
+
 Result<Membership> RendezvousClient::WaitWorld(Epoch after,
                                                const Endpoint& mine,
                                                Instant deadline) {
@@ -247,12 +253,35 @@ Result<Membership> RendezvousClient::WaitWorldWhileAnswered(
   return impl_->WaitWorld(after, mine, {Instant::max(), silence});
 }
 
+Result<std::string> RendezvousClient::Impl::AskForWorld(Epoch after,
+                                                        Endpoint mine,
+                                                        const Limits& limits) {
+  for (;;) {
+    const std::string body = FormatWorldRequest({after, mine});
+    Result<BlockingHttp::Answer> answer =
+        Exchange({"POST", std::string(kWorldTarget), body}, limits);
+    if (!answer.ok()) return std::move(answer).error();
+    BlockingHttp::Answer& got = answer.value();
+    if (got.status == 200) return std::move(got.body);
+    if (got.status == 204) continue;
+    if (got.status != kWrongAddressStatus) {
+      return FromStatus(got.status, got.body);
+    }
+    const std::optional<std::string> wanted = ParseRingAddress(got.body);
+    // One that is told to go where it is would ask for ever.
+    if (!wanted || *wanted == mine.address || !move) {
+      return Error(ErrorCode::kInternal, "unreadable answer");
+    }
+    Result<Endpoint> moved = move(*wanted);
+    if (!moved.ok()) return std::move(moved).error();
+    mine = std::move(moved).value();
+  }
+}
+
 Result<Membership> RendezvousClient::Impl::WaitWorld(Epoch after,
                                                      const Endpoint& mine,
                                                      const Limits& limits) {
-  const std::string body = FormatWorldRequest({after, mine});
-  Result<std::string> answer =
-      LongPoll({"POST", std::string(kWorldTarget), body}, limits);
+  Result<std::string> answer = AskForWorld(after, mine, limits);
   if (!answer.ok()) return std::move(answer).error().Wrap("wait for the world");
   std::optional<WorldAnswer> world = ParseWorldAnswer(answer.value());
   if (!world || world->world.epoch <= after) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,6 +31,13 @@ class RendezvousClient {
   ~RendezvousClient();
   RendezvousClient(const RendezvousClient&) = delete;
   RendezvousClient& operator=(const RendezvousClient&) = delete;
+
+  // Makes this worker reachable at that address instead of the one announced
+  // before; its endpoint from now on. Called by the two below when hvdrun wants
+  // this host's rings elsewhere; an error of it is theirs. Without it, to be
+  // told so is an error.
+  using MoveRing = std::function<Result<Endpoint>(const std::string& address)>;
+  void OnMove(MoveRing move);
 
   // Announces this worker, reachable at `mine`, and waits until a world newer
   // than `after` is published and all its members have announced themselves:

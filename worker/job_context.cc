@@ -30,13 +30,22 @@ Duration JoinLimit(const WorkerEnv& env) {
   return env.start_timeout + kHvdrunSpeaksFirst;
 }
 
+Result<RingListener> ListenAt(const std::string& address,
+                              const WorkerEnv& env) {
+  return RingListener::Listen(address, HostKeyOf(env.worker.host),
+                              env.port_range);
+}
+
 class JobContext : public Context {
  public:
   JobContext(WorkerEnv env, RingListener listener)
       : env_(std::move(env)),
         listener_(std::move(listener)),
         client_({env_.rendezvous_address, env_.rendezvous_port}, env_.job_key,
-                env_.worker) {}
+                env_.worker) {
+    client_.OnMove(
+        [this](const std::string& address) { return MoveRing(address); });
+  }
 
   // Joins the first world newer than the last one. Called once before anything
   // else.
@@ -96,11 +105,19 @@ class JobContext : public Context {
   // How long an elastic job waits for a world is hvdrun's business: until there
   // are hosts enough, until the others come to their next commit.
   Result<Membership> WaitWorld(Instant deadline) {
+    const Endpoint mine = listener_.endpoint();
     if (env_.elastic) {
-      return client_.WaitWorldWhileAnswered(held_, listener_.endpoint(),
-                                            kHvdrunGone);
+      return client_.WaitWorldWhileAnswered(held_, mine, kHvdrunGone);
     }
-    return client_.WaitWorld(held_, listener_.endpoint(), deadline);
+    return client_.WaitWorld(held_, mine, deadline);
+  }
+
+  // Between two worlds: nobody dials the old address any more.
+  Result<Endpoint> MoveRing(const std::string& address) {
+    Result<RingListener> moved = ListenAt(address, env_);
+    if (!moved.ok()) return std::move(moved).error();
+    listener_ = std::move(moved).value();
+    return listener_.endpoint();
   }
 
   void Enter(std::unique_ptr<JoinedWorld> world) {
@@ -110,9 +127,9 @@ class JobContext : public Context {
   }
 
   const WorkerEnv env_;
-  // The same for all worlds: what is left of an older one is turned away by the
-  // ring's handshake.
-  const RingListener listener_;
+  // The same for all worlds, unless the host's address changes: what is left of
+  // an older one is turned away by the ring's handshake.
+  RingListener listener_;
   RendezvousClient client_;
   Epoch held_{};
   SoloCommunicator nobody_;  // once there is no next world: every call fails
@@ -132,8 +149,7 @@ Result<std::unique_ptr<Context>> JoinJob(const WorkerEnv& env) {
     doing += " within " + SecondsText(JoinLimit(env)) +
              " (--start-timeout and " + SecondsText(kHvdrunSpeaksFirst) + ")";
   }
-  Result<RingListener> listener =
-      RingListener::Listen(env.ring_address, HostKeyOf(env.worker.host));
+  Result<RingListener> listener = ListenAt(env.ring_address, env);
   if (!listener.ok()) return std::move(listener).error().Wrap(doing);
   auto context = std::make_unique<JobContext>(env, std::move(listener).value());
   Status joined = context->JoinNext();

@@ -200,11 +200,11 @@ TEST_CASE("Rings leave no descriptor, thread or file behind", "[collectives]") {
 TEST_CASE("A listener refuses an address that is none of this machine's",
           "[collectives]") {
   CHECK(RingListener::Listen("localhost", "k").error().message() ==
-        "ring address \"localhost\": must be an IP address");
+        "ring listener: localhost: not an IP address");
   CHECK(RingListener::Listen("192.0.2.1", "k")
             .error()
             .message()
-            .find("ring listener 192.0.2.1: bind: ") == 0);
+            .find("ring listener on 192.0.2.1: ") == 0);
 }
 
 }  // namespace hvd

@@ -337,4 +337,54 @@ TEST_CASE("a host name that cannot stand in a request is refused",
   }
 }
 
+TEST_CASE("a worker whose host has another address moves there and asks again",
+          "[rendezvous][net]") {
+  ServedJob job;
+  job.server->Publish(WorldOf(1, 1));
+  job.server->SetRingAddress("a", "127.0.0.2");
+  RendezvousClient client = job.Client({"a", 0});
+  std::vector<std::string> moves;
+  client.OnMove([&](const std::string& address) -> Result<Endpoint> {
+    moves.push_back(address);
+    return Endpoint{address, 7, "", ""};
+  });
+  const auto world = job.Run(
+      [&] { return client.WaitWorld(Epoch{0}, EndpointAt(1), In(kPatience)); });
+  REQUIRE(world.ok());
+  CHECK(moves == std::vector<std::string>{"127.0.0.2"});
+  CHECK(world.value().endpoints[0].address == "127.0.0.2");
+  CHECK(job.ready.size() == 1);
+}
+
+TEST_CASE("a worker that waits moves when its host's address changes",
+          "[rendezvous][net]") {
+  ServedJob job;
+  RendezvousClient client = job.Client({"a", 0});
+  client.OnMove([](const std::string& address) -> Result<Endpoint> {
+    return Endpoint{address, 7, "", ""};
+  });
+  auto world = job.Start(
+      [&] { return client.WaitWorld(Epoch{0}, EndpointAt(1), In(kPatience)); });
+  REQUIRE(job.Until([&] { return job.ready.size() == 1; }));
+  job.server->SetRingAddress("a", "127.0.0.3");
+  REQUIRE(job.Until([&] { return job.ready.size() == 2; }));
+  job.server->Publish(WorldOf(1, 1));
+  const auto got = job.Await(std::move(world));
+  REQUIRE(got.ok());
+  CHECK(got.value().endpoints[0].address == "127.0.0.3");
+}
+
+TEST_CASE("a worker that cannot move says why", "[rendezvous][net]") {
+  ServedJob job;
+  job.server->SetRingAddress("a", "192.0.2.1");
+  RendezvousClient client = job.Client({"a", 0});
+  client.OnMove([](const std::string&) -> Result<Endpoint> {
+    return Error(ErrorCode::kUnavailable, "no such address here");
+  });
+  const auto world = job.Run(
+      [&] { return client.WaitWorld(Epoch{0}, EndpointAt(1), In(kPatience)); });
+  REQUIRE_FALSE(world.ok());
+  CHECK(world.error().message() == "wait for the world: no such address here");
+}
+
 }  // namespace hvd

@@ -255,4 +255,49 @@ TEST_CASE("RendezvousServer can be destroyed while requests wait in it",
   CHECK(peer.WaitClosed());
 }
 
+TEST_CASE("RendezvousServer serves all its addresses as one",
+          "[rendezvous][net]") {
+  ServedJob job;
+  const auto added = job.server->AddAddress("127.0.0.2");
+  REQUIRE(added.ok());
+  CHECK(added.value() == job.server->port());
+  CHECK(job.server->AddAddress("127.0.0.2").value() == added.value());
+  const auto six = job.server->AddAddress("::1");
+  REQUIRE(six.ok());
+
+  // Their questions meet, and no two are taken for each other's.
+  job.server->Publish(WorldOf(1, 3));
+  const std::pair<const char*, std::uint16_t> doors[] = {
+      {"127.0.0.1", job.server->port()},
+      {"127.0.0.2", added.value()},
+      {"::1", six.value()}};
+  std::vector<std::unique_ptr<RendezvousClient>> clients;
+  std::vector<std::future<Result<Membership>>> worlds;
+  int slot = 0;
+  for (const auto& [address, port] : doors) {
+    clients.push_back(std::make_unique<RendezvousClient>(
+        RendezvousAddress{address, port}, ServedJob::kKey,
+        WorkerId{"a", slot++}));
+    worlds.push_back(job.Start([client = clients.back().get()] {
+      return client->WaitWorld(Epoch{0}, testing::EndpointAt(1), In(kPatience));
+    }));
+  }
+  for (auto& world : worlds) CHECK(job.Await(std::move(world)).ok());
+  CHECK(job.ready.size() == 3);
+}
+
+TEST_CASE("RendezvousServer takes another port where its own is taken",
+          "[rendezvous][net]") {
+  ServedJob job;
+  ServedJob other({}, "127.0.0.2", job.server->port());
+  const auto added = job.server->AddAddress("127.0.0.2");
+  REQUIRE(added.ok());
+  CHECK(added.value() != job.server->port());
+  CHECK(job.server->AddAddress("192.0.2.1").error().code() ==
+        ErrorCode::kUnavailable);
+  CHECK(job.server->AddAddress("there").error().code() ==
+        ErrorCode::kInvalidArgument);
+  CheckUnharmed(job);
+}
+
 }  // namespace hvd

@@ -272,4 +272,58 @@ TEST_CASE("a loss of an older world leaves the new one alone", "[rendezvous]") {
         std::vector<Release>{{Waiter{1}, WorldOutcome::kComplete}});
 }
 
+TEST_CASE("a worker at another address than its host's is told to move",
+          "[rendezvous]") {
+  Board t;
+  CHECK(t.board.SetRingAddress("h", "10.0.0.1").empty());
+  const auto told = t.Ask(kA, 0, 10);
+  CHECK(told.releases == Released({{1, WorldOutcome::kWrongAddress}}));
+  CHECK_FALSE(told.first_time);
+  CHECK(t.board.RingAddressOf("h") == "10.0.0.1");
+  CHECK(t.board.RingAddressOf("other").empty());
+
+  const Endpoint right{"10.0.0.1", 10, "", "k"};
+  const auto moved =
+      t.board.Ask(Waiter{2}, {kA, Epoch{0}, right, kStart + 30s});
+  CHECK(moved.releases.empty());
+  CHECK(moved.first_time);
+  CHECK(t.board.Publish(WorldOf(1, {kA})) == Released({{2, kComplete}}));
+  CHECK(t.board.endpoints() == std::vector<Endpoint>{right});
+}
+
+TEST_CASE("a worker that waits is told to move when its host's address changes",
+          "[rendezvous]") {
+  Board t;
+  t.board.Publish(WorldOf(1, {kA, kB, {"i", 0}}));
+  t.Ask(kA, 0, 10);
+  t.Ask({"i", 0}, 0, 30);
+  CHECK(t.board.SetRingAddress("h", "127.0.0.1").empty());
+  CHECK(t.board.SetRingAddress("h", "10.0.0.1") ==
+        Released({{1, WorldOutcome::kWrongAddress}}));
+  // The world waits for it again.
+  t.board.SetRingAddress("h", "127.0.0.1");
+  CHECK(t.Ask(kB, 0, 20).releases.empty());
+  CHECK(t.Ask(kA, 0, 10).releases ==
+        Released({{4, kComplete}, {3, kComplete}, {2, kComplete}}));
+}
+
+TEST_CASE("a complete world is handed out again at the address it has",
+          "[rendezvous]") {
+  Board t;
+  t.board.Publish(WorldOf(1, {kA}));
+  t.Ask(kA, 0, 10);
+  t.board.SetRingAddress("h", "10.0.0.1");
+  CHECK(t.Ask(kA, 0, 10).releases == Released({{2, kComplete}}));
+  CHECK(t.Ask(kA, 1, 10).releases ==
+        Released({{3, WorldOutcome::kWrongAddress}}));
+}
+
+TEST_CASE("a worker that is not wanted is not told to move", "[rendezvous]") {
+  Board t;
+  t.board.Publish(WorldOf(1, {kA, kB}));
+  t.board.Publish(WorldOf(2, {kA}));
+  t.board.SetRingAddress("h", "10.0.0.1");
+  CHECK(t.Ask(kB, 1, 20).releases == Released({{1, WorldOutcome::kNotWanted}}));
+}
+
 }  // namespace hvd

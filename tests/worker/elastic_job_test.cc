@@ -9,6 +9,7 @@
 
 #include "collectives/ring_listener.h"
 #include "rendezvous/rendezvous_client.h"
+#include "tests/support/listeners.h"
 #include "tests/support/program.h"
 #include "tests/worker/job.h"
 
@@ -120,6 +121,24 @@ TEST_CASE("Survivors on several hosts go on over TCP", "[worker]") {
   t[1].Signal(SIGKILL);
   t.job.Notify(1, "rank 1 was killed by SIGKILL");
   t.job.Publish({kA0, b1});
+  CheckWentOn(t[0], Place(2, 0, 2));
+  CheckWentOn(t[2], Place(2, 1, 2));
+}
+
+TEST_CASE("Survivors listen at their host's new address in the next world",
+          "[worker]") {
+  const WorkerId b0{"b", 0};
+  const WorkerId b1{"b", 1};
+  Begun t({kA0, b0, b1}, "train2");
+  const int pid = t[2].pid();
+  CHECK(ListensAt(pid, "127.0.0.2"));
+  t.job.SetRingAddress("b", "127.0.0.3");
+  t[1].Signal(SIGKILL);
+  t.job.Notify(1, "rank 1 was killed by SIGKILL");
+  t.job.Publish({kA0, b1});
+  REQUIRE(t[2].WaitForOutput("begin " + Place(2, 1, 2)));
+  CHECK(ListensAt(pid, "127.0.0.3"));
+  CHECK_FALSE(ListensAt(pid, "127.0.0.2"));
   CheckWentOn(t[0], Place(2, 0, 2));
   CheckWentOn(t[2], Place(2, 1, 2));
 }

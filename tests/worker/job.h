@@ -129,6 +129,10 @@ class Job {
       server_->Notify(epoch, lost_rank, text);
     });
   }
+  void SetRingAddress(const std::string& host, const std::string& address) {
+    loop_.Post(
+        [this, host, address] { server_->SetRingAddress(host, address); });
+  }
   void Publish(std::vector<WorkerId> workers) {
     const auto epoch = static_cast<std::uint64_t>(world_.epoch) + 1;
     world_ = {Epoch{epoch}, std::move(workers)};

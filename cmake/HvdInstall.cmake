@@ -14,6 +14,8 @@ if(TARGET hvdrun-keeper)
   # Not in bin: nobody types it.
   install(TARGETS hvdrun-keeper
           RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hvdrun)
+  install(FILES ${PROJECT_SOURCE_DIR}/launcher/ssh_config
+          DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hvdrun)
 endif()
 
 if(TARGET hvd)

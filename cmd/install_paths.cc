@@ -39,6 +39,14 @@ Result<std::string> KeeperPath() {
       "hvdrun needs its keeper beside itself: install the whole tree");
 }
 
+Result<std::string> AgentPath() {
+  return Below("libexec/hvdrun/hvdrun-agent", X_OK);
+}
+
+Result<std::string> SshConfigPath() {
+  return Below("libexec/hvdrun/ssh_config", R_OK);
+}
+
 Result<std::string> LibhvdPath() { return Below("lib/libhvd.so", R_OK); }
 
 }  // namespace hvd

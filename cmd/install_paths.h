@@ -11,6 +11,10 @@ namespace hvd {
 // <prefix>/libexec/hvdrun/hvdrun-keeper, for the prefix of <prefix>/bin/hvdrun.
 // Errors name the path that was tried.
 Result<std::string> KeeperPath();
+// <prefix>/libexec/hvdrun/hvdrun-agent.
+Result<std::string> AgentPath();
+// <prefix>/libexec/hvdrun/ssh_config: what ssh is given with -F.
+Result<std::string> SshConfigPath();
 // <prefix>/lib/libhvd.so.
 Result<std::string> LibhvdPath();
 

@@ -2,67 +2,20 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <string_view>
 #include <utility>
 
+#include "base/pipe.h"
 #include "base/session.h"
 
 namespace hvd {
 namespace {
 
 constexpr int kLongestKillMs = 500;
-
-struct Pipe {
-  UniqueFd read_end;
-  UniqueFd write_end;
-};
-
-Result<Pipe> MakePipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return Error::FromErrno("pipe", errno);
-  }
-  Pipe pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
-  // The flag belongs to this end alone; the script's stays as it was.
-  ::fcntl(pipe.read_end.get(), F_SETFL, O_RDONLY | O_NONBLOCK);
-  return pipe;
-}
-
-enum class Read { kSome, kNothingNow, kEnd };
-
-// Gives what one read() got to `take`.
-template <class Take>
-Read ReadOnce(int fd, Take take) {
-  std::array<char, 16384> buffer{};
-  const ssize_t n = ::read(fd, buffer.data(), buffer.size());
-  if (n < 0) {
-    return errno == EAGAIN || errno == EINTR ? Read::kNothingNow : Read::kEnd;
-  }
-  if (n == 0) return Read::kEnd;
-  take(std::string_view(buffer.data(), static_cast<std::size_t>(n)));
-  return Read::kSome;
-}
-
-// What is in a pipe now; a writer who goes on writing is not waited for.
-template <class Take>
-void Drain(int fd, Take take) {
-  int waiting = 0;
-  if (fd < 0 || ::ioctl(fd, FIONREAD, &waiting) != 0) return;
-  while (waiting > 0) {
-    const Read read = ReadOnce(fd, [&](std::string_view bytes) {
-      waiting -= static_cast<int>(bytes.size());
-      take(bytes);
-    });
-    if (read != Read::kSome) return;
-  }
-}
 
 void KeepEnd(std::string& text, std::string_view bytes) {
   text.append(bytes);
@@ -84,9 +37,9 @@ Result<std::unique_ptr<ScriptRun>> ScriptRun::Start(EventLoop& loop,
                                                     EndHandler on_end) {
   const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!null.valid()) return Error::FromErrno("/dev/null", errno);
-  Result<Pipe> output = MakePipe();
+  Result<Pipe> output = MakePipe(OurEnd::kRead);
   if (!output.ok()) return std::move(output).error();
-  Result<Pipe> errors = MakePipe();
+  Result<Pipe> errors = MakePipe(OurEnd::kRead);
   if (!errors.ok()) return std::move(errors).error();
   const Result<pid_t> pid =
       Spawn({.program = "/bin/sh",
@@ -133,26 +86,26 @@ ScriptRun::~ScriptRun() {
 }
 
 void ScriptRun::OnOutput() {
-  const Read read = ReadOnce(stdout_.get(), [this](std::string_view bytes) {
+  const PipeRead read = ReadOnce(stdout_.get(), [this](std::string_view bytes) {
     end_.output.append(bytes);
   });
-  if (read == Read::kEnd) output_.reset();
+  if (read == PipeRead::kEnd) output_.reset();
   if (end_.output.size() > kMaxScriptOutput) Kill(ScriptEnding::kTooMuchOutput);
 }
 
 void ScriptRun::OnErrors() {
-  const Read read = ReadOnce(stderr_.get(), [this](std::string_view bytes) {
+  const PipeRead read = ReadOnce(stderr_.get(), [this](std::string_view bytes) {
     KeepEnd(end_.errors, bytes);
   });
-  if (read == Read::kEnd) errors_.reset();
+  if (read == PipeRead::kEnd) errors_.reset();
 }
 
 void ScriptRun::OnExit() {
   if (on_end_) {
-    Drain(stdout_.get(),
-          [this](std::string_view bytes) { end_.output.append(bytes); });
-    Drain(stderr_.get(),
-          [this](std::string_view bytes) { KeepEnd(end_.errors, bytes); });
+    DrainPipe(stdout_.get(),
+              [this](std::string_view bytes) { end_.output.append(bytes); });
+    DrainPipe(stderr_.get(),
+              [this](std::string_view bytes) { KeepEnd(end_.errors, bytes); });
     if (end_.output.size() > kMaxScriptOutput) {
       end_.how = ScriptEnding::kTooMuchOutput;
     }

@@ -11,9 +11,9 @@
 
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -39,7 +39,7 @@ struct AgentStartHandlers {
 };
 
 // When on_chatter hears what was said on the way to a host: banners are noise,
-// until there is an error to explain.
+// until there is an error that does not explain itself.
 enum class ChatterWhen { kHostFailed, kAtOnce };
 
 class AgentStarts {
@@ -47,8 +47,9 @@ class AgentStarts {
   struct Options {
     int concurrency = 32;
     Duration start_timeout{30'000};
-    Duration first_pause{250};  // between two tries, doubled up to the next
-    Duration longest_pause{5'000};
+    // Between two tries, doubled up to the longest; up to twice that for some.
+    Duration first_pause{250};
+    Duration longest_pause{3'000};
     ChatterWhen chatter = ChatterWhen::kHostFailed;
   };
   // For each try of each host anew, so that no secret is used twice.
@@ -80,13 +81,21 @@ class AgentStarts {
  private:
   struct Start;
 
+  Start* Find(const std::string& host) const;
   void Next();
   void Try(Start& start);
+  void OnAgent(Start& start, const std::string& program_version);
   void OnChatter(Start& start, std::string_view line);
-  void OnEnd(Start& start, BootstrapEnd end);
+  void OnEnd(Start& start, const BootstrapEnd& end);
   void OnDeadline(Start& start);
-  void Fail(Start& start, Error error);
-  void Forget(const std::string& host);
+  void Rest(Start& start);
+  void EndTry(Start& start);
+  Error TooLate(const Start& start) const;
+  // Forgets the host, ends its connection and tells one of the handlers why.
+  using EndHandler = decltype(AgentStartHandlers::on_failed);
+  void Give(Start& start, EndHandler AgentStartHandlers::*which, Error why,
+            bool explained);
+  std::unique_ptr<Start> Forget(const std::string& host);
 
   EventLoop& loop_;
   Bootstrap& bootstrap_;
@@ -96,6 +105,8 @@ class AgentStarts {
   std::vector<std::unique_ptr<Start>> starts_;  // in the order of Want()
   std::deque<std::string> queue_;               // due, waiting for a connection
   int connecting_ = 0;
+  int wanted_ = 0;
+  std::shared_ptr<int> alive_ = std::make_shared<int>();  // see Give()
 };
 
 }  // namespace hvd

@@ -50,6 +50,8 @@ struct BootstrapEnd {
   // The last of that alone: "Connection refused".
   std::string reason;
   Again again = Again::kWorthIt;
+  // What was said on the way adds nothing to the error.
+  bool explained = true;
 };
 
 // Called on the loop, never from inside Start, and not after the attempt's

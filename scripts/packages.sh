@@ -9,7 +9,8 @@ build_packages=(g++ cmake ninja-build ccache pkg-config python3
 # The sanitizers are clang's: they compile in half of gcc's time.
 sanitizer_packages=(clang libclang-rt-dev llvm)
 # What the tests start beside our own programs.
-test_packages=(curl procps util-linux strace iproute2 openssh-client openssh-server)
+test_packages=(curl procps util-linux strace iproute2 openssh-client openssh-server
+  tcsh fish)
 
 missing_packages() {
   local package

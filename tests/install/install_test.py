@@ -63,7 +63,8 @@ def tree(build, scratch, sanitize):
     """What a packager finds; nothing of ours beside it."""
     prefix = install(build, scratch)
     found = {str(p.relative_to(prefix)) for p in prefix.rglob("*") if not p.is_dir()}
-    wanted = {"bin/hvdrun", "libexec/hvdrun/hvdrun-keeper", "lib/libhvd.so",
+    wanted = {"bin/hvdrun", "libexec/hvdrun/hvdrun-keeper",
+              "libexec/hvdrun/ssh_config", "lib/libhvd.so",
               "include/hvd/hvd.h", "include/hvd/hvd_c.h", "include/hvd/data_type.h",
               "include/hvd/elastic.h", "include/hvd/elastic_sampler.h",
               "lib/cmake/hvd/hvdConfig.cmake", "lib/pkgconfig/hvd.pc",

@@ -60,14 +60,23 @@ Result<const Flag*> FindFlag(std::string_view name) {
   return UnknownFlag(name);
 }
 
-// "-np4", "-np-4", "-Hlocalhost:2": a short flag with its value glued on.
+// What a value glued to this flag may begin with: "-np" is no "-p".
+bool MayBeGlued(std::string_view taker, char first) {
+  const bool digit = std::isdigit(static_cast<unsigned char>(first)) != 0;
+  if (taker == "-np") return digit || first == '-';
+  if (taker == "-p") return digit;
+  if (taker == "-i") return first == '/' || first == '.' || first == '~';
+  return true;
+}
+
+// "-np4", "-np-4", "-Hlocalhost:2", "-p2222": a short flag with its value glued
+// on.
 std::optional<FlagUse> FindGlued(const std::string& word) {
-  constexpr std::array<std::string_view, 2> kTakers = {"-np", "-H"};
+  constexpr std::array<std::string_view, 4> kTakers = {"-np", "-H", "-p", "-i"};
   for (const std::string_view taker : kTakers) {
     if (!StartsWith(word, taker) || word.size() == taker.size()) continue;
     const std::string value = word.substr(taker.size());
-    const auto first = static_cast<unsigned char>(value.front());
-    if (taker == "-np" && std::isdigit(first) == 0 && first != '-') continue;
+    if (!MayBeGlued(taker, value.front())) continue;
     return FlagUse{FindExact(taker), value, std::string(taker)};
   }
   return std::nullopt;
@@ -101,9 +110,10 @@ Result<FlagUse> ReadFlag(const std::vector<std::string>& words,
   if (equals != std::string::npos) {
     return FlagUse{&flag, word.substr(equals + 1), written};
   }
-  // "-np -4" is a value; "-H --verbose" and "-H -np" are a forgotten one.
+  // "-np -4" and "--ssh-args -v" are values; "-H --verbose" and "-H -np" are a
+  // forgotten one.
   if (at == words.size() || StartsWith(words[at], "--") ||
-      FindExact(words[at]) != nullptr) {
+      (flag.id != FlagId::kSshArgs && FindExact(words[at]) != nullptr)) {
     return NeedsValue(flag, written);
   }
   std::string value = words[at++];

@@ -243,10 +243,16 @@ std::optional<Status> ApplyElasticFlag(const FlagUse& use, Draft& draft) {
   }
 }
 
+// Those that have their own settings.
+std::optional<Status> ApplyGroupedFlag(const FlagUse& use, Draft& draft) {
+  if (auto applied = ApplyElasticFlag(use, draft)) return applied;
+  return ApplyRemoteFlag(use, draft.settings.remote);
+}
+
 }  // namespace
 
 Status ApplyFlag(const FlagUse& use, Draft& draft) {
-  if (auto applied = ApplyElasticFlag(use, draft)) return *std::move(applied);
+  if (auto applied = ApplyGroupedFlag(use, draft)) return *std::move(applied);
   Settings& s = draft.settings;
   switch (use.flag->id) {
     case FlagId::kNumProc:

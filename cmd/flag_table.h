@@ -33,6 +33,13 @@ enum class FlagId {
   kRestartWindow,
   kSlotFailures,
   kCooldownRange,
+  kSshPort,
+  kSshIdentityFile,
+  kSshArgs,
+  kRemoteShell,
+  kAgentPath,
+  kInstallAgent,
+  kConnectConcurrency,
   kStartTimeout,
   kTimeout,
   kCollectiveTimeout,
@@ -54,7 +61,7 @@ enum class FlagId {
   kHelp,
 };
 
-enum class FlagGroup { kJob, kElastic, kTime, kReporting, kInstead };
+enum class FlagGroup { kJob, kElastic, kRemote, kTime, kReporting, kInstead };
 
 struct Flag {
   FlagId id;

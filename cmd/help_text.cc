@@ -101,6 +101,7 @@ std::string HelpText() {
   std::string out(kIntro);
   AddGroup(out, FlagGroup::kJob, "Workers and hosts");
   AddGroup(out, FlagGroup::kElastic, "Workers and hosts that come and go");
+  AddGroup(out, FlagGroup::kRemote, "Hosts other than this machine");
   AddGroup(out, FlagGroup::kTime, "Limits, in seconds (0.5 is fine)");
   AddGroup(out, FlagGroup::kReporting, "Output");
   AddGroup(out, FlagGroup::kInstead, "Instead of running anything");

@@ -279,6 +279,8 @@ Result<Settings> ParseSettings(const std::vector<std::string>& words,
   if (!status.ok()) return std::move(status).error();
   status = CheckElastic(draft.value(), settings);
   if (!status.ok()) return std::move(status).error();
+  status = CheckRemote(settings.remote);
+  if (!status.ok()) return std::move(status).error();
   status = CheckTogether(settings);
   if (!status.ok()) return std::move(status).error();
   FillEnvRequests(env, settings);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/result.h"
+#include "cmd/remote_settings.h"
 #include "discovery/hosts.h"
 #include "driver/slot_ledger.h"
 #include "launcher/output_mode.h"
@@ -66,6 +67,7 @@ struct Settings {
   bool elastic = false;
   ElasticSettings elasticity;
   std::optional<SimulationSpec> simulation;  // of kSimulate
+  RemoteSettings remote;
 
   Duration start_timeout{30'000};        // Horovod: 30 s
   std::optional<Duration> timeout;       // of the whole job

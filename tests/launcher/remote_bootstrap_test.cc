@@ -254,6 +254,23 @@ TEST_CASE("a name that would mean something to a shell goes to none",
   CHECK_FALSE(std::filesystem::exists(f.directory() / "ran"));
 }
 
+TEST_CASE("a host is tried again when there were no descriptors for it",
+          "[launcher]") {
+  Fixture f(kLocal);
+  {
+    std::vector<UniqueFd> all;
+    for (int fd = ::dup(1); fd >= 0; fd = ::dup(1)) all.emplace_back(fd);
+    REQUIRE(all.size() > 2);
+    all.resize(all.size() - 2);  // room for less than is needed
+    f.Start();
+  }
+  const BootstrapEnd end = f.End();
+  CHECK(end.again == Again::kWorthIt);
+  CHECK(end.error.message() == "host b: resolve: pipe: Too many open files");
+  f.Start();
+  CHECK(f.Says("orders: 6 bytes"));
+}
+
 TEST_CASE("an agent's last words come with its end", "[launcher]") {
   Fixture f(
       "echo noise >&2; echo HVDRUN-LOGIN; echo HVDRUN-AGENT 1 1.2.3; "

@@ -85,6 +85,16 @@ TEST_CASE("an agent starts on each host over one ssh", "[launcher][testbed]") {
   CHECK(bed.Run("a", {"pgrep", "-x", "ssh"}).out.empty());
 }
 
+TEST_CASE("a host may be named by an IPv6 address and a user",
+          "[launcher][testbed]") {
+  const Bed bed({"2", "--ipv6", "--unknown-hosts"});
+  std::string address = Out(bed, "a", "getent ahostsv6 b | cut -d' ' -f1");
+  address.resize(address.find('\n'));
+  REQUIRE(Contains(address, ":"));
+  Starts starts(bed, {"given=" + kAgent, "root@[" + address + "]"});
+  CHECK(starts.Prints("agent " + address + " 1.2.3"));
+}
+
 TEST_CASE("a refused login asks nobody and names the host",
           "[launcher][testbed]") {
   // Horovod PR#869: it hung on a hidden password prompt.

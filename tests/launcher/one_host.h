@@ -89,7 +89,11 @@ class OneHost {
     return NoneLeft(mark_.text(), std::chrono::seconds(5));
   }
 
-  EventLoop& loop() { return loop_; }
+  // The same when the keeper is gone and the loop has to do its work.
+  bool NobodyLeft() {
+    return Until([this] { return ProcessesWith(mark_.text()).empty(); });
+  }
+
   RemoteBootstrap& bootstrap() { return *bootstrap_; }
   const TemporaryDirectory& directory() const { return directory_; }
 

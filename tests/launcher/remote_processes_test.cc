@@ -136,6 +136,7 @@ TEST_CASE("a killed keeper ends every connection and is told", "[launcher]") {
   const BootstrapEnd end = f.End();
   CHECK(end.again == Again::kHopeless);
   CHECK(end.error.message().find("the keeper was killed") != std::string::npos);
+  CHECK(f.NobodyLeft());
   f.Start();
   CHECK(f.End().error.message().find("the keeper is gone") !=
         std::string::npos);

@@ -61,10 +61,18 @@ std::string Out(const Bed& bed, const std::string& host,
   return result.out;
 }
 
+// An installed one has no name but that of its descriptor. The brackets keep
+// the pattern from finding itself.
 bool NoAgentLeft(const Bed& bed, const std::string& host) {
   return Out(bed, host,
-             "for try in $(seq 100); do pgrep -x stand_in_agent >/dev/null || "
+             "for try in $(seq 100); do pgrep -f "
+             "'[s]tand_in_agent|^/proc/self/fd/[3]$' >/dev/null || "
              "{ echo none; break; }; sleep 0.05; done") == "none\n";
+}
+
+bool AgentRuns(const Bed& bed, const std::string& host) {
+  return bed.Run(host, {"pgrep", "-f", "[s]tand_in_agent|^/proc/self/fd/[3]$"})
+             .status.ToShell() == 0;
 }
 
 }  // namespace
@@ -252,6 +260,7 @@ TEST_CASE("killing ssh ends the agent there and its host here",
   const Bed bed({"2"});
   Starts starts(bed, {"given=" + kAgent, "b"});
   REQUIRE(starts.Prints("agent b 1.2.3"));
+  CHECK(AgentRuns(bed, "b"));
   Out(bed, "a", "pkill -KILL -x ssh");
   CHECK(
       starts.Prints("ended host b: agent answers: the connection to its "
@@ -273,6 +282,7 @@ TEST_CASE("a command with the shape of ssh is enough", "[launcher][testbed]") {
                   "shell=" + rsh, "b"},
                  {.terminal = true});
   CHECK(starts.WaitForOutput("agent b 1.2.3"));
+  CHECK(AgentRuns(bed, "b"));
   starts.Signal(SIGKILL);
   CHECK(NoAgentLeft(bed, "b"));
 }

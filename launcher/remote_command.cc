@@ -101,6 +101,10 @@ std::vector<std::string> RemoteArgv(const RemoteShell& shell,
 }
 
 std::string Describe(const AgentPlace& place) {
+  if (place.kind != AgentPlace::Kind::kInstall &&
+      place.path.find('/') == std::string::npos) {
+    return place.path + " in the PATH there";
+  }
   switch (place.kind) {
     case AgentPlace::Kind::kHere:
       return "hvdrun-agent at " + place.path + " or in the PATH there";

@@ -59,8 +59,8 @@ std::vector<std::string> RemoteArgv(const RemoteShell& shell,
                                     const RemoteHost& host,
                                     const std::string& line);
 
-// "hvdrun-agent at /opt/hvdrun/libexec/hvdrun/hvdrun-agent or in the PATH
-// there".
+// For a message: "hvdrun-agent at /opt/hvdrun/libexec/hvdrun/hvdrun-agent or in
+// the PATH there".
 std::string Describe(const AgentPlace& place);
 
 }  // namespace hvd

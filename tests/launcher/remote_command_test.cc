@@ -9,6 +9,7 @@ namespace hvd {
 namespace {
 
 using Words = std::vector<std::string>;
+using Kind = AgentPlace::Kind;
 
 Words Argv(const RemoteShell& shell, const RemoteHost& host = {"b"}) {
   return RemoteArgv(shell, host, "line");
@@ -82,17 +83,27 @@ TEST_CASE("what replaces ssh gets its shape and none of its options",
 
 TEST_CASE("the line there names the agent's path and nothing else of ours",
           "[launcher]") {
-  CHECK(RemoteLine({AgentPlace::Kind::kGiven, "/a b/agent"}) ==
+  CHECK(RemoteLine({Kind::kGiven, "/a b/agent"}) ==
         "exec /bin/sh -c 'echo HVDRUN-LOGIN; exec \"$1\"' hvdrun '/a b/agent'");
-  CHECK(RemoteLine({AgentPlace::Kind::kHere, "/opt/agent"}) ==
+  CHECK(RemoteLine({Kind::kHere, "/opt/agent"}) ==
         "exec /bin/sh -c 'echo HVDRUN-LOGIN; if [ -e \"$1\" ]; then exec "
         "\"$1\"; fi; exec hvdrun-agent' hvdrun /opt/agent");
+}
+
+TEST_CASE("a message says where an agent was looked for", "[launcher]") {
+  CHECK(Describe({Kind::kHere, "/opt/a"}) ==
+        "hvdrun-agent at /opt/a or in the PATH there");
+  CHECK(Describe({Kind::kHere, "hvdrun-agent"}) ==
+        "hvdrun-agent in the PATH there");
+  CHECK(Describe({Kind::kGiven, "/opt/a"}) == "hvdrun-agent at /opt/a");
+  CHECK(Describe({Kind::kGiven, "my-agent"}) == "my-agent in the PATH there");
+  CHECK(Describe({.kind = Kind::kInstall}) == "the installed hvdrun-agent");
 }
 
 TEST_CASE("the script that installs needs no quoting that shells differ in",
           "[launcher]") {
   const std::string line =
-      RemoteLine({.kind = AgentPlace::Kind::kInstall, .bytes = 12'345});
+      RemoteLine({.kind = Kind::kInstall, .bytes = 12'345});
   CHECK(std::count(line.begin(), line.end(), '\'') == 2);
   CHECK(line.find_first_of("\\!\n") == std::string::npos);
   CHECK(line.find(" hvdrun 12345 121 122") != std::string::npos);

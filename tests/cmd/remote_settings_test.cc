@@ -63,7 +63,7 @@ TEST_CASE("horovodrun's flags for ssh are taken as it takes them",
   CHECK(ErrorOf({"-install-agent"}) == "unknown flag -install-agent");
 }
 
-TEST_CASE("--ssh-args are words as a shell would see them", "[cmd][unit]") {
+TEST_CASE("hvdrun splits --ssh-args as a shell would", "[cmd][unit]") {
   CHECK(Remote({"--ssh-args", "-o 'ProxyJump a b' -4"}).shell.ssh_args ==
         Words{"-o", "ProxyJump a b", "-4"});
   CHECK(Remote({"--ssh-args", "-v"}).shell.ssh_args == Words{"-v"});
@@ -76,7 +76,8 @@ TEST_CASE("--ssh-args are words as a shell would see them", "[cmd][unit]") {
   CHECK(ErrorOf({"--ssh-args= "}) == "--ssh-args must not be empty, got \" \"");
 }
 
-TEST_CASE("--remote-shell is a command with words of its own", "[cmd][unit]") {
+TEST_CASE("hvdrun --remote-shell takes a command with words of its own",
+          "[cmd][unit]") {
   const RemoteSettings remote = Remote({"--remote-shell", "./rsh -n 'a b'"});
   CHECK(remote.shell.command == Words{"./rsh", "-n", "a b"});
   CHECK_FALSE(remote.shell.is_ssh());

@@ -1,5 +1,7 @@
 #include "cmd/draft.h"
 
+#include <net/if.h>
+
 #include <algorithm>
 #include <charconv>
 #include <string_view>
@@ -178,6 +180,35 @@ Status AddEnv(const FlagUse& use, Draft& draft) {
   return Done{};
 }
 
+// One or more, separated by commas; blanks around them are nobody's intention.
+Status AddInterfaces(const FlagUse& use, Draft& draft) {
+  std::string_view left = use.value;
+  for (bool more = true; more;) {
+    const std::size_t comma = left.find(',');
+    more = comma != std::string_view::npos;
+    std::string_view name = left.substr(0, comma);
+    left.remove_prefix(more ? comma + 1 : left.size());
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    if (name.empty() || name.size() >= IFNAMSIZ ||
+        name.find_first_of(" /:\t\n") != std::string_view::npos) {
+      return Refuse(use, "must be names of interfaces, such as eth0,ib0");
+    }
+    std::vector<std::string>& names = draft.settings.network_interfaces;
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.emplace_back(name);
+    }
+  }
+  return Done{};
+}
+
+Status SetPortRange(const FlagUse& use, Draft& draft) {
+  const Result<PortRange> range = ParsePortRange(use.value);
+  if (!range.ok()) return Refuse(use, range.error().message());
+  draft.settings.port_range = range.value();
+  return Done{};
+}
+
 // --help, --version, --check-build, --dry-run and --simulate: the first one
 // given counts, but --help always wins.
 Status SetMode(RunMode mode, Draft& draft) {
@@ -267,6 +298,10 @@ Status ApplyFlag(const FlagUse& use, Draft& draft) {
       return SetWord(use, kRankEnvs, s.rank_env);
     case FlagId::kStdin:
       return SetStdin(use, draft);
+    case FlagId::kNetworkInterfaces:
+      return AddInterfaces(use, draft);
+    case FlagId::kPortRange:
+      return SetPortRange(use, draft);
     case FlagId::kStartTimeout:
       return SetSeconds(use, Zero::kRefused, s.start_timeout);
     case FlagId::kTimeout:

@@ -24,7 +24,8 @@ struct Draft {
 // "--timeout must be more than 0 seconds, got "0"".
 Error Refuse(const FlagUse& use, const std::string& why);
 
-// Puts one flag into `draft`; a later use of the same flag wins, --env adds.
+// Puts one flag into `draft`; a later use of the same flag wins, --env and
+// --network-interfaces add up.
 Status ApplyFlag(const FlagUse& use, Draft& draft);
 
 }  // namespace hvd

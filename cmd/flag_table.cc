@@ -232,6 +232,22 @@ constexpr Flag kFlags[] = {
      "N",
      kOurs,
      "hosts that are connected to at once; default: 32"},
+    {kNetworkInterfaces,
+     kNetwork,
+     "--network-interfaces",
+     {"--network-interface"},
+     "LIST",
+     kTheirs,
+     "use only these, where a host has them: eth0,ib0; may be repeated; "
+     "default: on each host the one by which all others reach it"},
+    {kPortRange,
+     kNetwork,
+     "--port-range",
+     {},
+     "A-B",
+     kOurs,
+     "TCP ports for everything of hvdrun's that listens, on every host; "
+     "default: the kernel chooses"},
 
     {kStartTimeout,
      kTime,

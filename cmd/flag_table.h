@@ -40,6 +40,8 @@ enum class FlagId {
   kAgentPath,
   kInstallAgent,
   kConnectConcurrency,
+  kNetworkInterfaces,
+  kPortRange,
   kStartTimeout,
   kTimeout,
   kCollectiveTimeout,
@@ -61,7 +63,15 @@ enum class FlagId {
   kHelp,
 };
 
-enum class FlagGroup { kJob, kElastic, kRemote, kTime, kReporting, kInstead };
+enum class FlagGroup {
+  kJob,
+  kElastic,
+  kRemote,
+  kNetwork,
+  kTime,
+  kReporting,
+  kInstead
+};
 
 struct Flag {
   FlagId id;

@@ -102,6 +102,7 @@ std::string HelpText() {
   AddGroup(out, FlagGroup::kJob, "Workers and hosts");
   AddGroup(out, FlagGroup::kElastic, "Workers and hosts that come and go");
   AddGroup(out, FlagGroup::kRemote, "Hosts other than this machine");
+  AddGroup(out, FlagGroup::kNetwork, "Network");
   AddGroup(out, FlagGroup::kTime, "Limits, in seconds (0.5 is fine)");
   AddGroup(out, FlagGroup::kReporting, "Output");
   AddGroup(out, FlagGroup::kInstead, "Instead of running anything");

@@ -35,6 +35,7 @@ JobEnv MakeJobEnv(const Settings& settings,
   for (const HostAddress& host : hosts) {
     env.networks[host.host].ring_address = host.address;
   }
+  env.port_range = settings.port_range;
   env.collective_timeout = settings.collective_timeout;
   env.start_timeout = settings.start_timeout;
   env.rank_env = settings.rank_env;

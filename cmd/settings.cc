@@ -231,7 +231,8 @@ void FillEnvRequests(const EnvList& env, Settings& settings) {
 }
 
 // Flags after variables, so that a flag wins. The two host flags are one
-// choice: either as a flag beats both as variables.
+// choice: either as a flag beats both as variables; and interfaces add up among
+// flags only.
 Result<Draft> MakeDraft(const std::vector<FlagUse>& variables,
                         const std::vector<FlagUse>& flags) {
   Draft draft;
@@ -245,6 +246,11 @@ Result<Draft> MakeDraft(const std::vector<FlagUse>& variables,
   if (std::any_of(flags.begin(), flags.end(), is_host_flag)) {
     draft.hosts.reset();
     draft.hostfile.reset();
+  }
+  if (std::any_of(flags.begin(), flags.end(), [](const FlagUse& use) {
+        return use.flag->id == FlagId::kNetworkInterfaces;
+      })) {
+    draft.settings.network_interfaces.clear();
   }
   for (const FlagUse& use : flags) {
     const Status applied = ApplyFlag(use, draft);

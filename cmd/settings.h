@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/port_range.h"
 #include "base/process.h"
 #include "base/result.h"
 #include "cmd/remote_settings.h"
@@ -68,6 +69,9 @@ struct Settings {
   ElasticSettings elasticity;
   std::optional<SimulationSpec> simulation;  // of kSimulate
   RemoteSettings remote;
+
+  std::vector<std::string> network_interfaces;  // empty: any
+  PortRange port_range;                         // of all that listens
 
   Duration start_timeout{30'000};        // Horovod: 30 s
   std::optional<Duration> timeout;       // of the whole job

@@ -25,6 +25,7 @@
 #include "cmd/held_port.h"
 #include "cmd/install_paths.h"
 #include "cmd/job_plan.h"
+#include "cmd/local_network.h"
 #include "cmd/output_file.h"
 #include "cmd/refuse.h"
 #include "cmd/report.h"
@@ -152,6 +153,9 @@ class Hvdrun {
     JobPlan plan = MakeJobPlan(
         settings_, env_, CurrentDirectory(), hosts.value(),
         {ToHex(RandomBytes(kIdBytes)), ToHex(RandomBytes(kKeyBytes))}, notes);
+    Status fitted = FitToThisMachine(settings_.network_interfaces,
+                                     hosts.value(), plan, notes);
+    if (!fitted.ok()) return std::move(fitted).error();
     const World world = FirstWorld(settings_);
     Status limits = CheckExecLimits(plan, world);
     if (!limits.ok()) return std::move(limits).error();
@@ -182,7 +186,8 @@ class Hvdrun {
     Result<rlimit> user_limit = RaiseDescriptorLimit(
         DescriptorsFor(most, !settings_.output_dir.empty()));
     if (!user_limit.ok()) return std::move(user_limit).error();
-    Result<HeldPort> master = HeldPort::Bind(kAllAddresses);
+    Result<HeldPort> master =
+        HeldPort::Bind(kAllAddresses, settings_.port_range);
     if (!master.ok()) return std::move(master).error();
     plan.env.master_port = master.value().port();
 
@@ -225,6 +230,7 @@ class Hvdrun {
   Result<std::unique_ptr<RendezvousServer>> Serve(const JobEnv& env,
                                                   JobRun& run) {
     RendezvousOptions options;
+    options.ports = settings_.port_range;
     options.job_key = FromHex(env.job_key_hex).value();
     RendezvousHandlers handlers = run.rendezvous_handlers();
     if (!settings_.elasticity.control_file.empty()) {

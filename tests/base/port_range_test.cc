@@ -7,27 +7,12 @@
 #include <vector>
 
 #include "base/socket_address.h"
+#include "tests/support/free_ports.h"
 
 namespace hvd {
 namespace {
 
-// Ports that were free a moment ago, next to each other.
-PortRange FreeRange(std::uint16_t count) {
-  for (std::uint16_t first = 21'000; first < 31'000; first += count) {
-    std::vector<UniqueFd> taken;
-    for (std::uint16_t i = 0; i < count; ++i) {
-      const auto port = static_cast<std::uint16_t>(first + i);
-      auto fd = ListenInRange(kAllAddresses, {port, port}, "test");
-      if (!fd.ok()) break;
-      taken.push_back(std::move(fd).value());
-    }
-    if (taken.size() == count) {
-      return {first, static_cast<std::uint16_t>(first + count - 1)};
-    }
-  }
-  FAIL("no free ports");
-  return {};
-}
+using testing::FreePorts;
 
 bool CanConnect(const std::string& address, std::uint16_t port) {
   const auto at = ParseSocketAddress(address, port);
@@ -61,7 +46,7 @@ TEST_CASE("what is no port range is refused", "[base]") {
 
 TEST_CASE("a range gives each of its ports once and then says it is full",
           "[base]") {
-  const PortRange range = FreeRange(4);
+  const PortRange range = FreePorts(4, 20000);
   std::vector<UniqueFd> held;
   for (int i = 0; i < 4; ++i) {
     auto fd = ListenInRange("127.0.0.1", range, "probe listener");
@@ -81,7 +66,7 @@ TEST_CASE("a range gives each of its ports once and then says it is full",
 
 TEST_CASE("a port that is held is given neither to a listener nor held twice",
           "[base]") {
-  const PortRange range = FreeRange(1);
+  const PortRange range = FreePorts(1, 22000);
   const auto held = HoldInRange(kAllAddresses, range, "MASTER_PORT");
   REQUIRE(held.ok());
   CHECK_FALSE(HoldInRange("127.0.0.1", range, "MASTER_PORT").ok());
@@ -90,7 +75,7 @@ TEST_CASE("a port that is held is given neither to a listener nor held twice",
 }
 
 TEST_CASE("old connections do not use a range up", "[base]") {
-  const PortRange range = FreeRange(1);
+  const PortRange range = FreePorts(1, 24000);
   for (int round = 0; round < 3; ++round) {
     INFO(round);
     const auto listener = ListenInRange("127.0.0.1", range, "test");

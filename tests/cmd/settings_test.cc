@@ -333,4 +333,44 @@ TEST_CASE("what replaces a run needs neither -np nor a command",
   CHECK(Parse({"--dry-run", "-np", "2", "x"}).mode == RunMode::kDryRun);
 }
 
+TEST_CASE("hvdrun --network-interfaces adds up, and beats its variable",
+          "[cmd][unit]") {
+  const Words ab = {"eth0", "ib0"};
+  CHECK(Parse({"-np", "1", "x"}).network_interfaces.empty());
+  CHECK(Parse({"--network-interfaces", "eth0, ib0,eth0", "-np", "1", "x"})
+            .network_interfaces == ab);
+  CHECK(Parse({"--network-interface", "eth0", "--network-interface", "ib0",
+               "-np", "1", "x"})
+            .network_interfaces == ab);
+  const EnvList env = {{"HVDRUN_NETWORK_INTERFACES", "eth0,ib0"}};
+  CHECK(Parse({"-np", "1", "x"}, env).network_interfaces == ab);
+  CHECK(Parse({"--network-interface=lo", "-np", "1", "x"}, env)
+            .network_interfaces == Words{"lo"});
+}
+
+TEST_CASE("hvdrun --network-interfaces refuses what is no name",
+          "[cmd][unit]") {
+  for (const char* bad : {"eth0,,ib0", ",", "a b", "eth0/1", "10.0.0.1/24",
+                          "an-interface-so-long"}) {
+    INFO(bad);
+    CHECK(ErrorOf({"--network-interfaces", bad, "-np", "1", "x"}).message() ==
+          "--network-interfaces must be names of interfaces, such as "
+          "eth0,ib0, got \"" +
+              std::string(bad) + "\"");
+  }
+}
+
+TEST_CASE("hvdrun --port-range is two ports in order", "[cmd][unit]") {
+  CHECK(Parse({"-np", "1", "x"}).port_range.any());
+  CHECK(Parse({"--port-range", "40000-40099", "-np", "1", "x"}).port_range ==
+        PortRange{40000, 40099});
+  CHECK(Parse({"-np", "1", "x"}, {{"HVDRUN_PORT_RANGE", "4000"}}).port_range ==
+        PortRange{4000, 4000});
+  CHECK(ErrorOf({"--port-range", "0-9", "-np", "1", "x"}).message() ==
+        "--port-range must be two ports from 1 to 65535, such as 40000-40099, "
+        "got \"0-9\"");
+  CHECK(ErrorOf({"--port-range", "9-8", "-np", "1", "x"}).message() ==
+        "--port-range must begin with the lower port, got \"9-8\"");
+}
+
 }  // namespace hvd

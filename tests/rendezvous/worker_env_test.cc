@@ -306,4 +306,46 @@ TEST_CASE("each variable that libhvd needs is missed by name", "[rendezvous]") {
   CHECK(missed == 16);
 }
 
+TEST_CASE("each host's workers are told of their own network", "[rendezvous]") {
+  JobEnv job = Job();
+  job.networks["a"] = {.interface_name = "eth0", .ring_address = "10.0.0.1"};
+  job.networks["b"] = {.interface_name = "ens5",
+                       .ring_address = "10.0.0.2",
+                       .rendezvous_address = "10.0.0.1",
+                       .rendezvous_port = 5000,
+                       .store_address = "127.0.0.1",
+                       .store_port = 6000};
+  auto a = AsMap(MakeWorkerEnv(job, kWorld, 0, {}));
+  CHECK(a["HVD_RENDEZVOUS_ADDR"] == "127.0.0.1");
+  CHECK(a["HVD_RENDEZVOUS_PORT"] == "4711");
+  CHECK(a["HOROVOD_GLOO_RENDEZVOUS_PORT"] == "4711");
+  CHECK(a["HVD_RING_ADDRESS"] == "10.0.0.1");
+  CHECK(a["NCCL_SOCKET_IFNAME"] == "eth0");
+  CHECK(a["HOROVOD_GLOO_IFACE"] == "eth0");
+  auto b = Rank2(job);
+  CHECK(b["HVD_RENDEZVOUS_ADDR"] == "10.0.0.1");
+  CHECK(b["HVD_RENDEZVOUS_PORT"] == "5000");
+  CHECK(b["HOROVOD_GLOO_RENDEZVOUS_ADDR"] == "127.0.0.1");
+  CHECK(b["HOROVOD_GLOO_RENDEZVOUS_PORT"] == "6000");
+  CHECK(b["HVD_RING_ADDRESS"] == "10.0.0.2");
+  CHECK(b["NCCL_SOCKET_IFNAME"] == "ens5");
+  CHECK(b["MASTER_ADDR"] == "10.0.0.1");  // rank 0 is on a
+  CHECK(Rank2(job, {{"NCCL_SOCKET_IFNAME", "^docker"}})
+            .count("NCCL_SOCKET_IFNAME") == 0);
+}
+
+TEST_CASE("a worker's ring stays in the port range", "[rendezvous]") {
+  JobEnv job = Job();
+  CHECK(Rank2(job).count("HVD_PORT_RANGE") == 0);
+  job.port_range = {40000, 40099};
+  const EnvList env = MakeWorkerEnv(job, kWorld, 2, {});
+  CHECK(EnvFind(env, "HVD_PORT_RANGE") == "40000-40099");
+  CHECK(ReadWorkerEnv(env).value()->port_range == job.port_range);
+  EnvList bad = env;
+  Replace(bad, "HVD_PORT_RANGE", "x");
+  CHECK(ReadWorkerEnv(bad).error().message() ==
+        "environment variable HVD_PORT_RANGE must be two ports from 1 to "
+        "65535, such as 40000-40099");
+}
+
 }  // namespace hvd

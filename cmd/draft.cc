@@ -274,9 +274,22 @@ std::optional<Status> ApplyElasticFlag(const FlagUse& use, Draft& draft) {
   }
 }
 
+// The same.
+std::optional<Status> ApplyNetworkFlag(const FlagUse& use, Draft& draft) {
+  switch (use.flag->id) {
+    case FlagId::kNetworkInterfaces:
+      return AddInterfaces(use, draft);
+    case FlagId::kPortRange:
+      return SetPortRange(use, draft);
+    default:
+      return std::nullopt;
+  }
+}
+
 // Those that have their own settings.
 std::optional<Status> ApplyGroupedFlag(const FlagUse& use, Draft& draft) {
   if (auto applied = ApplyElasticFlag(use, draft)) return applied;
+  if (auto applied = ApplyNetworkFlag(use, draft)) return applied;
   return ApplyRemoteFlag(use, draft.settings.remote);
 }
 
@@ -298,10 +311,6 @@ Status ApplyFlag(const FlagUse& use, Draft& draft) {
       return SetWord(use, kRankEnvs, s.rank_env);
     case FlagId::kStdin:
       return SetStdin(use, draft);
-    case FlagId::kNetworkInterfaces:
-      return AddInterfaces(use, draft);
-    case FlagId::kPortRange:
-      return SetPortRange(use, draft);
     case FlagId::kStartTimeout:
       return SetSeconds(use, Zero::kRefused, s.start_timeout);
     case FlagId::kTimeout:

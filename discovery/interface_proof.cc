@@ -14,6 +14,12 @@ bool SameRankAsFirst(const std::vector<Candidate>& candidates,
   return candidate.rank == candidates.front().rank;
 }
 
+// What has no way there is told so at once; who waits for its answer isn't. So
+// the first knows the direction that fails.
+bool OnlyTimedOut(const std::string& complaint) {
+  return complaint.find(": timed out ") != std::string::npos;
+}
+
 std::string InTheWay() {
   return "a firewall or a missing route between hosts; docs/hosts.md says what "
          "must be open";
@@ -310,10 +316,15 @@ void InterfaceProof::FailOne(const std::vector<Broken>& broken) {
     if (count >= complaints[worst]) worst = host;
   }
   std::string message;
+  bool telling = false;
   std::vector<ReachRow> rows;
   for (const Broken& pair : broken) {
     if (pair.from != worst && pair.to != worst) continue;
-    if (message.empty()) message = Complaint(pair);
+    const std::string complaint = Complaint(pair);
+    if (message.empty() || (!telling && !OnlyTimedOut(complaint))) {
+      message = complaint;
+      telling = !OnlyTimedOut(complaint);
+    }
     const std::vector<ReachRow> more = RowsOf(pair);
     rows.insert(rows.end(), more.begin(), more.end());
   }
@@ -375,13 +386,6 @@ std::string InterfaceProof::HostOf(const std::string& identity) const {
     if (host.info.identity == identity) return host.info.host;
   }
   return "";
-}
-
-InterfaceProof::Host* InterfaceProof::Find(const std::string& host) {
-  for (Host& h : hosts_) {
-    if (h.info.host == host) return &h;
-  }
-  return nullptr;
 }
 
 const InterfaceProof::Host* InterfaceProof::Find(

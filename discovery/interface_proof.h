@@ -123,7 +123,6 @@ class InterfaceProof {
   const ProbeResult* ResultOf(const Host& from, const Host& to,
                               const std::string& address) const;
   std::string HostOf(const std::string& identity) const;
-  Host* Find(const std::string& host);
   const Host* Find(const std::string& host) const;
 
   const std::vector<std::string> only_;

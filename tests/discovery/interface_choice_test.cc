@@ -81,7 +81,8 @@ TEST_CASE("what is down or loopback is no candidate", "[discovery]") {
         "eth0");
 }
 
-TEST_CASE("--network-interfaces leaves only what it names", "[discovery]") {
+TEST_CASE("of the interfaces only those of --network-interfaces are left",
+          "[discovery]") {
   const HostInterfaces host = PaperHost("a", 1);
   CHECK(Addresses(CandidatesOf(host, {}, {"docker0", "eth9"})) ==
         std::vector<std::string>{"172.17.0.1"});
@@ -93,7 +94,7 @@ TEST_CASE("--network-interfaces leaves only what it names", "[discovery]") {
         "machine can reach; it has lo, eth0, docker0");
 }
 
-TEST_CASE("--network-interfaces says that an interface is down",
+TEST_CASE("an interface of --network-interfaces that is down is told so",
           "[discovery]") {
   HostInterfaces host = PaperHost("a", 1);
   host.interfaces[1].up = false;

@@ -307,4 +307,24 @@ TEST_CASE("a reach table is bounded and says what is missing", "[discovery]") {
   CHECK(lines.back() == "and 5 more");
 }
 
+TEST_CASE(
+    "InterfaceProof names the direction that fails, not the one that waits",
+    "[discovery]") {
+  InterfaceProof proof;
+  proof.AddHost(PaperHost("a", 1));
+  proof.AddHost(PaperHost("b", 2));
+  for (auto probes = proof.TakeProbes(); !probes.empty();
+       probes = proof.TakeProbes()) {
+    for (const HostProbe& probe : probes) {
+      ProbeResult result;
+      result.failure =
+          probe.from == "a" ? "No route to host" : "timed out after 2 s";
+      proof.OnResult(probe, result);
+    }
+  }
+  CHECK(proof.Of("b").error->message() ==
+        "host a cannot reach host b at 10.0.0.2: No route to host");
+  CHECK(proof.Of("b").table.size() == 5);
+}
+
 }  // namespace hvd

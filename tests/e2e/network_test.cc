@@ -82,7 +82,7 @@ TEST_CASE("jobs at once share a --port-range without a clash", "[e2e]") {
   }
 }
 
-TEST_CASE("--network-interface lo is fine for one machine", "[e2e]") {
+TEST_CASE("loopback by --network-interface is fine for one machine", "[e2e]") {
   const ProgramResult result =
       Hvdrun({"--network-interface", "lo", "-H", "localhost:2", "sh", "-c",
               "echo $NCCL_SOCKET_IFNAME $HOROVOD_GLOO_IFACE $MASTER_ADDR"});
@@ -91,8 +91,7 @@ TEST_CASE("--network-interface lo is fine for one machine", "[e2e]") {
   CHECK(Count(result.out, ":lo lo 127.0.0.1\n") == 2);
 }
 
-TEST_CASE("--network-interfaces that are not here end hvdrun at once",
-          "[e2e]") {
+TEST_CASE("interfaces that are not here end hvdrun at once", "[e2e]") {
   const ProgramResult result = Hvdrun(
       {"--network-interfaces", "nic7,nic8", "-H", "localhost:2", "true"});
   CHECK(result.status.code == 125);

@@ -31,6 +31,7 @@ Status UseInterfaces(const std::vector<std::string>& only,
                      std::map<std::string, HostNetwork>& networks) {
   if (only.empty()) return Done{};
   for (const HostAddress& host : hosts) {
+    if (!host.is_local) continue;
     const Result<HostPlace> place =
         PlaceOfLocalJob(ThisMachine(host, interfaces), only);
     if (!place.ok()) return place.error();

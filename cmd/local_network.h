@@ -17,8 +17,8 @@
 
 namespace hvd {
 
-// Puts the networks of `hosts`, all this machine, on the interfaces `only`;
-// none: leaves them. kInvalidArgument: it has none of those. Pure.
+// Puts the networks of those hosts that are this machine on the interfaces
+// `only`; none: leaves them. kInvalidArgument: it has none of those. Pure.
 Status UseInterfaces(const std::vector<std::string>& only,
                      const std::vector<Interface>& interfaces,
                      const std::vector<HostAddress>& hosts,

@@ -42,6 +42,16 @@ TEST_CASE("an interface that this machine does not have ends a local job",
         "has lo, eth0, docker0");
 }
 
+TEST_CASE("other machines' networks are not this machine's to say", "[cmd]") {
+  std::map<std::string, HostNetwork> networks;
+  CHECK(UseInterfaces({"eth0"}, kInterfaces,
+                      {{"localhost", "127.0.0.1", true}, {"b", "10.0.0.2"}},
+                      networks)
+            .ok());
+  CHECK(networks.count("localhost") == 1);
+  CHECK(networks.count("b") == 0);
+}
+
 TEST_CASE("without a flag a local job's networks are left alone", "[cmd]") {
   std::map<std::string, HostNetwork> networks;
   CHECK(UseInterfaces({}, kInterfaces, kHosts, networks).ok());

@@ -132,6 +132,27 @@ TEST_CASE("InterfaceProof takes a dead first NIC for what it is",
   CHECK(AddressOf(proof, "h2") == "10.0.0.2");
 }
 
+TEST_CASE("InterfaceProof leaves twenty bridges alone where it can",
+          "[discovery]") {
+  PaperNetwork network;
+  InterfaceProof proof;
+  for (int i = 1; i <= 2; ++i) {
+    HostInterfaces host = PaperHost("h" + std::to_string(i), i);
+    host.interfaces.push_back(Nic("eth1", 3, "10.88.0." + std::to_string(i)));
+    host.preferred = {"10.88.0." + std::to_string(i)};
+    for (int k = 0; k < 20; ++k) {
+      Interface bridge = Nic("br" + std::to_string(k), 20 + k,
+                             "10.200." + std::to_string(k) + ".1");
+      bridge.bridge = true;
+      host.interfaces.insert(host.interfaces.begin(), bridge);
+    }
+    proof.AddHost(host);
+  }
+  CHECK(network.Settle(proof) == 2);
+  CHECK(proof.Of("h1").place == HostPlace{"eth1", "10.88.0.1"});
+  CHECK(proof.Of("h2").place == HostPlace{"eth1", "10.88.0.2"});
+}
+
 TEST_CASE("InterfaceProof fails the later of two that cannot reach each other",
           "[discovery]") {
   PaperNetwork network;

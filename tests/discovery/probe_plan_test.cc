@@ -15,7 +15,7 @@ TEST_CASE("up to sixteen hosts every pair is probed both ways", "[discovery]") {
 }
 
 TEST_CASE("many hosts are probed by a fixed number each", "[discovery]") {
-  for (const std::size_t n : {17, 18, 64, 1000}) {
+  for (const std::size_t n : {17U, 18U, 64U, 1000U}) {
     INFO(n);
     const auto pairs = PlanProbes(n);
     // Two neighbours on each side, and the first: 6 a host, less those of the
@@ -27,7 +27,7 @@ TEST_CASE("many hosts are probed by a fixed number each", "[discovery]") {
     };
     for (std::size_t a = 0; a < n; ++a) {
       CHECK_FALSE(has(a, a));
-      for (const std::size_t distance : {1, 2}) {
+      for (const std::size_t distance : {1U, 2U}) {
         CHECK(has(a, (a + distance) % n));
         CHECK(has((a + distance) % n, a));
       }

@@ -1,95 +1,83 @@
 #include "collectives/reduce_kernels.h"
 
-#include <cstdint>
-#include <type_traits>
-
 #include "base/check.h"
+#include "collectives/kernel_table.h"
 
 namespace hvd {
 namespace {
 
-struct Add {
-  template <class T>
-  static T Of(T a, T b) {
-    if constexpr (std::is_integral_v<T>) {
-      using Wrapping = std::make_unsigned_t<T>;
-      return static_cast<T>(static_cast<Wrapping>(a) +
-                            static_cast<Wrapping>(b));
-    } else {
-      return a + b;
-    }
-  }
-};
-
-// `a != a` holds for a NaN only; a NaN in `b` fails both comparisons.
-struct Min {
-  template <class T>
-  static T Of(T a, T b) {
-    return ((a < b) | (a != a)) ? a : b;
-  }
-};
-
-struct Max {
-  template <class T>
-  static T Of(T a, T b) {
-    return ((a > b) | (a != a)) ? a : b;
-  }
-};
-
-template <class Op, class T>
-void Loop(T* out, const T* a, const T* b, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) out[i] = Op::Of(a[i], b[i]);
-}
-
-template <class T>
-void CombineTyped(T* out, const T* a, const T* b, std::size_t count,
-                  ReduceOp op) {
-  switch (op) {
-    case ReduceOp::kSum:
-    case ReduceOp::kAverage:
-      return Loop<Add>(out, a, b, count);
-    case ReduceOp::kMin:
-      return Loop<Min>(out, a, b, count);
-    case ReduceOp::kMax:
-      return Loop<Max>(out, a, b, count);
+const KernelTable* TableOf(InstructionSet set) {
+  switch (set) {
+    case InstructionSet::kBaseline:
+      return &kBaselineKernels;
+#ifdef HVD_X86_KERNELS
+    case InstructionSet::kAvx2:
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c")
+                 ? &kAvx2Kernels
+                 : nullptr;
+    case InstructionSet::kAvx512:
+      return __builtin_cpu_supports("avx512f") &&
+                     __builtin_cpu_supports("avx512bw") &&
+                     __builtin_cpu_supports("avx512dq") &&
+                     __builtin_cpu_supports("avx512vl")
+                 ? &kAvx512Kernels
+                 : nullptr;
+#else
+    case InstructionSet::kAvx2:
+    case InstructionSet::kAvx512:
+      return nullptr;
+#endif
   }
   HVD_CHECK(false);
 }
 
-// Calls fn(T{}) with the C++ type behind `type`.
-template <class Fn>
-void WithType(DataType type, const Fn& fn) {
-  switch (type) {
-    case DataType::kInt32:
-      return fn(std::int32_t{});
-    case DataType::kInt64:
-      return fn(std::int64_t{});
-    case DataType::kFloat32:
-      return fn(float{});
-    case DataType::kFloat64:
-      return fn(double{});
+InstructionSet FindBest() {
+  for (const auto set : {InstructionSet::kAvx512, InstructionSet::kAvx2}) {
+    if (TableOf(set) != nullptr) return set;
   }
-  HVD_CHECK(false);
+  return InstructionSet::kBaseline;
+}
+
+Kernel At(const KernelTable& table, KernelForm form, DataType type,
+          ReduceOp op) {
+  return table[static_cast<std::size_t>(form)][static_cast<std::size_t>(type)]
+              [static_cast<std::size_t>(op)];
 }
 
 }  // namespace
 
-void Combine(void* out, const void* a, const void* b, std::size_t count,
-             DataType type, ReduceOp op) {
-  WithType(type, [&](auto element) {
-    using T = decltype(element);
-    CombineTyped(static_cast<T*>(out), static_cast<const T*>(a),
-                 static_cast<const T*>(b), count, op);
-  });
+Kernel KernelOf(InstructionSet set, KernelForm form, DataType type,
+                ReduceOp op) {
+  const KernelTable* table = TableOf(set);
+  return table == nullptr ? nullptr : At(*table, form, type, op);
 }
 
-void Divide(void* data, std::size_t count, DataType type, int parts) {
-  WithType(type, [&](auto element) {
-    using T = decltype(element);
-    T* const values = static_cast<T*>(data);
-    const T divisor = static_cast<T>(parts);
-    for (std::size_t i = 0; i < count; ++i) values[i] /= divisor;
-  });
+InstructionSet BestInstructionSet() {
+  static const InstructionSet best = FindBest();
+  return best;
+}
+
+std::string_view Name(InstructionSet set) {
+  switch (set) {
+    case InstructionSet::kBaseline:
+      return "baseline";
+    case InstructionSet::kAvx2:
+      return "avx2";
+    case InstructionSet::kAvx512:
+      return "avx512";
+  }
+  HVD_CHECK(false);
+}
+
+void Reduce(KernelForm form, void* out, std::span<const void* const> in,
+            std::size_t count, DataType type, ReduceOp op, Divisor divisor) {
+  static const KernelTable& best = *TableOf(BestInstructionSet());
+  At(best, form, type, op)(out, in.data(), in.size(), count, divisor);
+}
+
+std::size_t OutputSize(KernelForm form, DataType type) {
+  return form == KernelForm::kWiden && IsNarrow(type) ? sizeof(float)
+                                                      : SizeOf(type);
 }
 
 }  // namespace hvd

@@ -105,14 +105,13 @@ Result<std::size_t> RingFlow::CombineSome(const ReceivePiece& piece) {
   const std::size_t element = SizeOf(flow_.type);
   const std::size_t count = incoming.value().size() / element;
   if (count == 0) return std::size_t{0};  // the rest of an element is to come
-  void* const out = static_cast<std::byte*>(piece.out) + receive_at_;
-  Combine(out, incoming.value().data(),
-          static_cast<const std::byte*>(piece.own) + receive_at_, count,
-          flow_.type, flow_.op);
-  if (piece.on_receipt == OnReceipt::kCombineLast &&
-      flow_.op == ReduceOp::kAverage) {
-    Divide(out, count, flow_.type, flow_.size);
-  }
+  const std::array<const void*, 2> arrays{
+      incoming.value().data(),
+      static_cast<const std::byte*>(piece.own) + receive_at_};
+  const bool divide = piece.on_receipt == OnReceipt::kCombineLast &&
+                      flow_.op == ReduceOp::kAverage;
+  Reduce(KernelForm::kPlain, static_cast<std::byte*>(piece.out) + receive_at_,
+         arrays, count, flow_.type, flow_.op, divide ? flow_.size : 1);
   left_.Consume(count * element);
   return count * element;
 }

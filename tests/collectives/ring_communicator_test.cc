@@ -17,7 +17,7 @@ using namespace testing;
 
 constexpr std::array kCounts{0UL, 1UL, 2UL, 3UL, 7UL, 1000UL, 65537UL};
 constexpr std::array kOps{ReduceOp::kSum, ReduceOp::kAverage, ReduceOp::kMin,
-                          ReduceOp::kMax};
+                          ReduceOp::kMax, ReduceOp::kProduct};
 enum class Place { kSame, kOther };
 
 template <class T>
@@ -38,7 +38,7 @@ std::string CheckAllReduce(Communicator& c, std::size_t count, ReduceOp op,
   for (std::size_t i = 0; i < count; i += stride) {
     if (!Agrees(out[i], ReducedElement<T>(c.size(), i, op), c.size(), op)) {
       return what + ": element " + std::to_string(i) + " is " +
-             std::to_string(out[i]);
+             std::to_string(ValueOf(out[i]));
     }
   }
   if (place == Place::kOther && in != mine) return what + ": input changed";
@@ -110,6 +110,10 @@ std::string CheckAll(Communicator& c) {
 
 std::string CheckAllTypes(Communicator& c) {
   std::string wrong = CheckAll<std::int32_t>(c);
+  if (wrong.empty()) wrong = CheckAll<std::uint8_t>(c);
+  if (wrong.empty()) wrong = CheckAll<std::int8_t>(c);
+  if (wrong.empty()) wrong = CheckAll<Float16>(c);
+  if (wrong.empty()) wrong = CheckAll<Bfloat16>(c);
   if (wrong.empty()) wrong = CheckAll<std::int64_t>(c);
   if (wrong.empty()) wrong = CheckAll<float>(c);
   if (wrong.empty()) wrong = CheckAll<double>(c);

@@ -5,7 +5,28 @@
 
 namespace hvd {
 
-enum class DataType : std::uint8_t { kInt32, kInt64, kFloat32, kFloat64 };
-enum class ReduceOp : std::uint8_t { kSum, kAverage, kMin, kMax };
+// The numbers are those of hvd_c.h and stay.
+enum class DataType : std::uint8_t {
+  kInt32,
+  kInt64,
+  kFloat32,
+  kFloat64,
+  kUint8,
+  kInt8,
+  kFloat16,   // IEEE 754 half precision
+  kBfloat16,  // the upper half of a float
+};
+enum class ReduceOp : std::uint8_t { kSum, kAverage, kMin, kMax, kProduct };
+
+// What an array of 16-bit floats is made of in C++: the bits alone, to be
+// converted by whoever computes with them.
+struct Float16 {
+  std::uint16_t bits = 0;
+  bool operator==(const Float16&) const = default;
+};
+struct Bfloat16 {
+  std::uint16_t bits = 0;
+  bool operator==(const Bfloat16&) const = default;
+};
 
 }  // namespace hvd

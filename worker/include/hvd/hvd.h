@@ -109,6 +109,22 @@ template <>
 struct DataTypeOf<double> {
   static constexpr DataType kValue = DataType::kFloat64;
 };
+template <>
+struct DataTypeOf<std::uint8_t> {
+  static constexpr DataType kValue = DataType::kUint8;
+};
+template <>
+struct DataTypeOf<std::int8_t> {
+  static constexpr DataType kValue = DataType::kInt8;
+};
+template <>
+struct DataTypeOf<Float16> {
+  static constexpr DataType kValue = DataType::kFloat16;
+};
+template <>
+struct DataTypeOf<Bfloat16> {
+  static constexpr DataType kValue = DataType::kBfloat16;
+};
 
 // In place.
 template <class T>

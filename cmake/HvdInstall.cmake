@@ -10,6 +10,12 @@ set(HVD_PKGCONFIG_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 if(TARGET hvdrun)
   install(TARGETS hvdrun RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET hvd-perf)
+  # libhvd lies beside it, wherever the tree is.
+  set_target_properties(hvd-perf PROPERTIES
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS hvd-perf RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 if(TARGET hvdrun-keeper)
   # Not in bin: nobody types it.
   install(TARGETS hvdrun-keeper

@@ -11,10 +11,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/result.h"
+#include "collectives/call_ledger.h"
 #include "collectives/data_type.h"
+#include "collectives/shares.h"
 
 namespace hvd {
 
@@ -27,6 +30,10 @@ struct CommFailure {
   std::string text;
 };
 
+// Pointers need no alignment. `in` and `out` do not overlap, unless they are
+// equal or it says otherwise. Results are bitwise the same on all ranks, and
+// each time for the same world, hosts and thresholds. An operation ends on a
+// rank only when all ranks have entered it.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -36,20 +43,31 @@ class Communicator {
   // Any thread. How many calls this rank has begun.
   virtual std::uint64_t entered() const = 0;
 
-  // `in` and `out` hold `count` elements and are equal or do not overlap.
-  // Bitwise the same on all ranks, and each time for the same world.
+  // `count` elements each.
   virtual Status AllReduce(const void* in, void* out, std::size_t count,
                            DataType type, ReduceOp op) = 0;
+  // `in` holds size() * count elements, of which the rank's own part is
+  // combined into `out`, which may be that part.
+  virtual Status ReduceScatter(const void* in, void* out, std::size_t count,
+                               DataType type, ReduceOp op) = 0;
   // In place: `root`'s array to all.
   virtual Status Broadcast(void* data, std::size_t count, DataType type,
                            int root) = 0;
-  // `out` holds size() * count elements, in rank order.
-  virtual Status AllGather(const void* in, void* out, std::size_t count,
+  // `out` holds the parts of all ranks, in rank order; `in` this rank's, and
+  // may be its part of `out`.
+  virtual Status AllGather(const void* in, void* out, const Shares& shares,
                            DataType type) = 0;
+  // sent.Count(r) elements go to rank r, received.Count(r) come from it, both
+  // in rank order; in == out if the counts are alike. A rank that expects
+  // something else than another sends is a difference.
+  virtual Status AllToAll(const void* in, const Shares& sent, void* out,
+                          const Shares& received, DataType type) = 0;
   virtual Status Barrier() = 0;
 
   // Any thread. The first failure wins and reaches all ranks.
   virtual void Abort(CommFailure failure) = 0;
+  // Any thread. What has been done so far.
+  virtual const CallLedger& ledger() const = 0;
   // Set once the communicator is dead.
   virtual const CommFailure* failure() const = 0;
 };

@@ -21,8 +21,8 @@ inline Bfloat16 ToBfloat16(float value) {
   if ((bits & 0x7fffffffU) > 0x7f800000U) {
     return {static_cast<std::uint16_t>((bits >> 16U) | 0x40U)};
   }
-  return {static_cast<std::uint16_t>(
-      (bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U)};
+  return {static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16U) & 1U)) >>
+                                     16U)};
 }
 
 inline float ToFloat(Float16 value) {

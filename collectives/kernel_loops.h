@@ -37,8 +37,8 @@ constexpr std::size_t kVectorBytes = 16;
 template <class T>
 struct VectorOf {
   using Type [[gnu::vector_size(kVectorBytes)]] = T;
-  using InMemory [[gnu::vector_size(kVectorBytes), gnu::aligned(1),
-                   gnu::may_alias]] = T;
+  using InMemory
+      [[gnu::vector_size(kVectorBytes), gnu::aligned(1), gnu::may_alias]] = T;
 };
 template <class T>
 using Vector = typename VectorOf<T>::Type;
@@ -228,10 +228,11 @@ struct Format<Ordered<Bfloat16>> {
   }
 
  private:
-  using Halves [[gnu::vector_size(kHalfVector), gnu::aligned(1),
-                 gnu::may_alias]] = std::uint16_t;
+  using Halves
+      [[gnu::vector_size(kHalfVector), gnu::aligned(1), gnu::may_alias]] =
+          std::uint16_t;
   static Floats Widen(const std::byte* from) {
-    const auto& halves = *reinterpret_cast<const Halves*>(from);
+    const Halves halves = *reinterpret_cast<const Halves*>(from);
     return std::bit_cast<Floats>(__builtin_convertvector(halves, Words) << 16U);
   }
 };
@@ -321,8 +322,7 @@ struct Loop {
     std::array<std::byte, kElements * kFirst> first{};
     std::array<std::byte, kElements * kRest> rest{};
     std::array<std::byte, kElements * kOut> result{};
-    std::memcpy(first.data(), in[0] + at * kFirst,
-                count * kFirst);
+    std::memcpy(first.data(), in[0] + at * kFirst, count * kFirst);
     Block<Wide> block = Format<First>::Load(first.data());
     for (std::size_t k = 1; k < arrays; ++k) {
       std::memcpy(rest.data(), in[k] + at * kRest, count * kRest);
@@ -350,11 +350,12 @@ struct Loop {
 
 template <class First, class Rest, class Out>
 constexpr std::array<Kernel, kReduceOps> AllOps() {
-  return {&Loop<Sum, First, Rest, Out>::Run,      // sum
-          &Loop<Sum, First, Rest, Out>::Run,      // average
-          &Loop<Min, First, Rest, Out>::Run,      // min
-          &Loop<Max, First, Rest, Out>::Run,      // max
-          &Loop<Product, First, Rest, Out>::Run,  // product
+  return {
+      &Loop<Sum, First, Rest, Out>::Run,      // sum
+      &Loop<Sum, First, Rest, Out>::Run,      // average
+      &Loop<Min, First, Rest, Out>::Run,      // min
+      &Loop<Max, First, Rest, Out>::Run,      // max
+      &Loop<Product, First, Rest, Out>::Run,  // product
   };
 }
 

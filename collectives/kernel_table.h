@@ -12,8 +12,8 @@ using KernelTable =
     std::array<std::array<std::array<Kernel, kReduceOps>, kDataTypes>,
                kKernelForms>;
 
-extern const KernelTable kBaselineKernels;
-extern const KernelTable kAvx2Kernels;
-extern const KernelTable kAvx512Kernels;
+const KernelTable& BaselineKernels();
+const KernelTable& Avx2Kernels();
+const KernelTable& Avx512Kernels();
 
 }  // namespace hvd

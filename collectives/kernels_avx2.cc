@@ -2,6 +2,9 @@
 
 namespace hvd {
 
-constexpr KernelTable kAvx2Kernels = MakeTable();
+const KernelTable& Avx2Kernels() {
+  static constexpr KernelTable kTable = MakeTable();
+  return kTable;
+}
 
 }  // namespace hvd

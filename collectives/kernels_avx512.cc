@@ -2,6 +2,9 @@
 
 namespace hvd {
 
-constexpr KernelTable kAvx512Kernels = MakeTable();
+const KernelTable& Avx512Kernels() {
+  static constexpr KernelTable kTable = MakeTable();
+  return kTable;
+}
 
 }  // namespace hvd

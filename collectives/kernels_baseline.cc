@@ -2,6 +2,9 @@
 
 namespace hvd {
 
-constexpr KernelTable kBaselineKernels = MakeTable();
+const KernelTable& BaselineKernels() {
+  static constexpr KernelTable kTable = MakeTable();
+  return kTable;
+}
 
 }  // namespace hvd

@@ -3,24 +3,38 @@
 #include "base/check.h"
 #include "collectives/kernel_table.h"
 
+#ifdef HVD_X86_KERNELS
+#include <cpuid.h>
+#endif
+
 namespace hvd {
 namespace {
+
+#ifdef HVD_X86_KERNELS
+// The compilers' own question does not know the name of this one.
+bool HasF16c() {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
 
 const KernelTable* TableOf(InstructionSet set) {
   switch (set) {
     case InstructionSet::kBaseline:
-      return &kBaselineKernels;
+      return &BaselineKernels();
 #ifdef HVD_X86_KERNELS
     case InstructionSet::kAvx2:
-      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c")
-                 ? &kAvx2Kernels
-                 : nullptr;
+      return __builtin_cpu_supports("avx2") && HasF16c() ? &Avx2Kernels()
+                                                         : nullptr;
     case InstructionSet::kAvx512:
       return __builtin_cpu_supports("avx512f") &&
                      __builtin_cpu_supports("avx512bw") &&
                      __builtin_cpu_supports("avx512dq") &&
                      __builtin_cpu_supports("avx512vl")
-                 ? &kAvx512Kernels
+                 ? &Avx512Kernels()
                  : nullptr;
 #else
     case InstructionSet::kAvx2:

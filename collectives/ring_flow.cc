@@ -20,6 +20,8 @@ void Flow::Clear() {
   receives.clear();
   head = 0;
   prefix = 0;
+  divisor = 1;
+  own_size = 0;
 }
 
 std::size_t RingFlow::Allowance() const {
@@ -105,13 +107,18 @@ Result<std::size_t> RingFlow::CombineSome(const ReceivePiece& piece) {
   const std::size_t element = SizeOf(flow_.type);
   const std::size_t count = incoming.value().size() / element;
   if (count == 0) return std::size_t{0};  // the rest of an element is to come
-  const std::array<const void*, 2> arrays{
-      incoming.value().data(),
-      static_cast<const std::byte*>(piece.own) + receive_at_};
-  const bool divide = piece.on_receipt == OnReceipt::kCombineLast &&
-                      flow_.op == ReduceOp::kAverage;
-  Reduce(KernelForm::kPlain, static_cast<std::byte*>(piece.out) + receive_at_,
-         arrays, count, flow_.type, flow_.op, divide ? flow_.size : 1);
+  const bool wide = flow_.own_size != 0 && flow_.own_size != element;
+  const std::size_t own_at =
+      receive_at_ / element * (wide ? flow_.own_size : element);
+  const void* const own = static_cast<const std::byte*>(piece.own) + own_at;
+  // What kJoin widens is its first array.
+  const std::array<const void*, 2> arrays =
+      wide ? std::array<const void*, 2>{own, incoming.value().data()}
+           : std::array<const void*, 2>{incoming.value().data(), own};
+  const bool last = piece.on_receipt == OnReceipt::kCombineLast;
+  Reduce(wide ? KernelForm::kJoin : KernelForm::kPlain,
+         static_cast<std::byte*>(piece.out) + receive_at_, arrays, count,
+         flow_.type, flow_.op, last ? flow_.divisor : 1);
   left_.Consume(count * element);
   return count * element;
 }

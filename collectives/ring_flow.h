@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "collectives/channel.h"
 #include "collectives/data_type.h"
+#include "collectives/reduce_kernels.h"
 #include "collectives/ring_schedule.h"
 
 namespace hvd {
@@ -36,11 +37,12 @@ struct Flow {
   std::vector<ReceivePiece> receives;
   std::size_t head = 0;    // padded bytes that depend on nothing
   std::size_t prefix = 0;  // padded bytes received on which nothing depends
-  // Of the pieces that are combined; kCombineLast divides by `size` if `op` is
-  // the average.
+  // Of the pieces that are combined; kCombineLast divides.
   DataType type = DataType::kInt32;
   ReduceOp op = ReduceOp::kSum;
-  int size = 1;
+  Divisor divisor = 1;
+  std::size_t own_size = 0;  // of an element of ReceivePiece::own, if it is
+                             // not `type`: then it is what kWiden puts out
 
   void Clear();
 };

@@ -32,18 +32,20 @@ void SendRecord(const Neighbour& neighbour, const RingRecord& record) {
 
 }  // namespace
 
-RingWatch::RingWatch(int rank, int size, Neighbour left, Neighbour right,
-                     Doorbell caller)
+RingWatch::RingWatch(int rank, int size, Neighbour left, Neighbour right)
     : verdict_(rank, size),
       left_{Side::kLeft, std::move(left), "", false},
-      right_{Side::kRight, std::move(right), "", false},
-      caller_(std::move(caller)),
-      thread_(StartQuietThread("hvd-watch", [this] { Run(); })) {}
+      right_{Side::kRight, std::move(right), "", false} {}
+
+void RingWatch::Start(std::function<void()> wake_caller) {
+  wake_caller_ = std::move(wake_caller);
+  thread_ = StartQuietThread("hvd-watch", [this] { Run(); });
+}
 
 RingWatch::~RingWatch() {
   stop_.store(true);
   wake_.Ring();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void RingWatch::Propose(CommFailure failure) {
@@ -192,7 +194,7 @@ void RingWatch::PublishDeparture(Departure first) {
   }
   has_departure_.store(true);
   news_.notify_all();
-  caller_.Ring();
+  wake_caller_();
 }
 
 void RingWatch::Publish(const CommFailure& failure) {
@@ -202,7 +204,7 @@ void RingWatch::Publish(const CommFailure& failure) {
     failure_.store(&*published_);
   }
   news_.notify_all();
-  caller_.Ring();
+  wake_caller_();
 }
 
 }  // namespace hvd

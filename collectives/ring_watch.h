@@ -34,9 +34,10 @@ struct Neighbour {
 
 class RingWatch {
  public:
-  // `caller` is rung when there is a verdict or a departure.
-  RingWatch(int rank, int size, Neighbour left, Neighbour right,
-            Doorbell caller);
+  RingWatch(int rank, int size, Neighbour left, Neighbour right);
+  // Begins. `wake_caller` is called, on the watch's thread, when there is a
+  // verdict or a departure.
+  void Start(std::function<void()> wake_caller);
   ~RingWatch();
   RingWatch(const RingWatch&) = delete;
   RingWatch& operator=(const RingWatch&) = delete;
@@ -91,7 +92,7 @@ class RingWatch {
   Watched right_;
   bool left_ring_ = false;
 
-  Doorbell caller_;
+  std::function<void()> wake_caller_;
   Doorbell wake_;
   std::atomic<bool> pending_{false};
   std::atomic<std::uint64_t> entered_{0};
@@ -104,7 +105,7 @@ class RingWatch {
   std::optional<Departure> departure_;    // guarded by mutex_
   std::atomic<bool> has_departure_{false};
   std::vector<std::function<void()>> posted_;  // guarded by mutex_
-  std::thread thread_;                         // last: uses all the others
+  std::thread thread_;
 };
 
 }  // namespace hvd

@@ -3,16 +3,6 @@
 #include <sched.h>
 
 namespace hvd {
-namespace {
-
-void Pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
-
-}  // namespace
-
 bool Looking::Again(Instant now) {
   if (!began_) since_ = now;
   began_ = true;

@@ -45,7 +45,8 @@ int Guard(const Fn& fn) noexcept {
   }
 }
 
-// Throws std::invalid_argument.
+// Throw std::invalid_argument.
 DataType TypeFrom(int type);
+ReduceOp OpFrom(int op);
 
 }  // namespace hvd

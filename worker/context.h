@@ -16,7 +16,9 @@
 
 #include "base/process.h"
 #include "base/result.h"
+#include "collectives/comm_queue.h"
 #include "collectives/communicator.h"
+#include "collectives/shared_heap.h"
 
 namespace hvd {
 
@@ -36,14 +38,18 @@ class Context {
  public:
   // Joins the world that `env` leads to, or a world of one if it leads nowhere.
   // The message says what was tried, for how long, and which flag matters.
-  // Takes the job's secrets out of this process's environment.
-  static Result<std::unique_ptr<Context>> Join(const EnvList& env);
+  // Takes the job's secrets out of this process's environment. `heap` is what
+  // the other ranks of the host may map, and outlives this; null: nothing.
+  static Result<std::unique_ptr<Context>> Join(const EnvList& env,
+                                               const SharedHeap* heap);
   // Leaves in order: the other ranks learn that this one went on purpose.
   virtual ~Context() = default;
 
   // In the world it is in, or was in last. Valid as long as this.
   virtual const Identity& identity() const = 0;
   virtual Communicator& communicator() = 0;
+  // Of that communicator.
+  virtual CommQueue& queue() = 0;
   // A next world is possible.
   virtual bool elastic() const { return false; }
   // The hosts have changed, so a next world is there or being made. Ranks learn

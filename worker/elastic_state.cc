@@ -57,6 +57,14 @@ void ElasticState::RegisterArray(void* data, std::size_t count, DataType type) {
       return RegisterArray(static_cast<float*>(data), count);
     case DataType::kFloat64:
       return RegisterArray(static_cast<double*>(data), count);
+    case DataType::kUint8:
+      return RegisterArray(static_cast<std::uint8_t*>(data), count);
+    case DataType::kInt8:
+      return RegisterArray(static_cast<std::int8_t*>(data), count);
+    case DataType::kFloat16:
+      return RegisterArray(static_cast<Float16*>(data), count);
+    case DataType::kBfloat16:
+      return RegisterArray(static_cast<Bfloat16*>(data), count);
   }
   throw std::invalid_argument("hvd: RegisterArray: no such type");
 }

@@ -1,6 +1,6 @@
 #include <hvd/hvd.h>
-#include <unistd.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -17,6 +17,18 @@ void ShutdownAtExit() {
   if (IsOwner()) Shutdown();
 }
 
+// As large as the machine's memory, or as it gives address space for; null if
+// it gives hardly any.
+std::unique_ptr<SharedHeap> MakeHeap() {
+  constexpr std::size_t kLeast = std::size_t{64} << 20U;
+  for (std::size_t bytes = SharedHeap::DefaultSize(); bytes >= kLeast;
+       bytes /= 2) {
+    Result<std::unique_ptr<SharedHeap>> heap = SharedHeap::Create(bytes);
+    if (heap.ok()) return std::move(heap).value();
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 CommError::CommError(int rank, const std::string& what)
@@ -30,12 +42,15 @@ void Init() {
     throw std::logic_error("hvd: Init may not be called after Shutdown");
   }
   if (process.context != nullptr) return;
-  Result<std::unique_ptr<Context>> joined = Context::Join(CurrentEnvironment());
+  process.heap = MakeHeap();
+  process.grouped = std::make_unique<GroupedReduce>(process.heap.get());
+  Result<std::unique_ptr<Context>> joined =
+      Context::Join(CurrentEnvironment(), process.heap.get());
   if (!joined.ok()) {
     throw std::runtime_error("hvd: " + joined.error().message());
   }
   process.context = std::move(joined).value();
-  process.owner.store(::getpid());
+  BecomeOwner();
   process.current.store(process.context.get());
   std::atexit(ShutdownAtExit);
 }
@@ -59,26 +74,6 @@ int CrossRank() { return Joined().identity().cross_rank; }
 int CrossSize() { return Joined().identity().cross_size; }
 std::string Host() { return Joined().identity().host; }
 std::uint64_t Epoch() { return Joined().identity().epoch; }
-
-void AllReduce(const void* in, void* out, std::size_t count, DataType type,
-               ReduceOp op) {
-  Collective(
-      [&](Communicator& c) { return c.AllReduce(in, out, count, type, op); });
-}
-
-void Broadcast(void* data, std::size_t count, DataType type, int root) {
-  Collective(
-      [&](Communicator& c) { return c.Broadcast(data, count, type, root); });
-}
-
-void AllGather(const void* in, void* out, std::size_t count, DataType type) {
-  Collective(
-      [&](Communicator& c) { return c.AllGather(in, out, count, type); });
-}
-
-void Barrier() {
-  Collective([](Communicator& c) { return c.Barrier(); });
-}
 
 void LogToDriver(std::string_view text) {
   const Status status = JoinedHere().Log(text);

@@ -11,6 +11,7 @@
 namespace {
 
 using hvd::Guard;
+using hvd::OpFrom;
 using hvd::ThreadLastError;
 using hvd::TypeFrom;
 
@@ -21,14 +22,6 @@ int CopyText(const std::string& text, char* buffer, size_t length) {
     buffer[n] = '\0';
   }
   return static_cast<int>(text.size());
-}
-
-hvd::ReduceOp OpFrom(int op) {
-  if (op < HVD_SUM || op > HVD_MAX) {
-    throw std::invalid_argument("op must be HVD_SUM to HVD_MAX, got " +
-                                std::to_string(op));
-  }
-  return static_cast<hvd::ReduceOp>(op);
 }
 
 }  // namespace

@@ -38,9 +38,12 @@ Result<RingListener> ListenAt(const std::string& address,
 
 class JobContext : public Context {
  public:
-  JobContext(WorkerEnv env, RingListener listener)
+  JobContext(WorkerEnv env, RingListener listener, const Selection& table,
+             const SharedHeap* heap)
       : env_(std::move(env)),
         listener_(std::move(listener)),
+        table_(table),
+        heap_(heap),
         client_({env_.rendezvous_address, env_.rendezvous_port}, env_.job_key,
                 env_.worker) {
     client_.OnMove(
@@ -57,7 +60,7 @@ class JobContext : public Context {
       auto world = std::make_unique<JoinedWorld>(env_, std::move(next).value());
       held_ = world->epoch();
       if (env_.elastic) deadline = SteadyClock().Now() + JoinLimit(env_);
-      Status formed = world->FormRing(listener_, deadline);
+      Status formed = world->Form(listener_, deadline, table_, heap_);
       if (formed.ok()) {
         Enter(std::move(world));
         return formed;
@@ -69,6 +72,9 @@ class JobContext : public Context {
   const Identity& identity() const override { return *identity_.load(); }
   Communicator& communicator() override {
     return world_ ? world_->communicator() : nobody_;
+  }
+  CommQueue& queue() override {
+    return world_ ? world_->queue() : nobodys_queue_;
   }
   void BlameFailedRank() override {
     const std::optional<int> rank =
@@ -130,9 +136,12 @@ class JobContext : public Context {
   // The same for all worlds, unless the host's address changes: what is left of
   // an older one is turned away by the ring's handshake.
   RingListener listener_;
+  const Selection table_;
+  const SharedHeap* const heap_;
   RendezvousClient client_;
   Epoch held_{};
   SoloCommunicator nobody_;  // once there is no next world: every call fails
+  CommQueue nobodys_queue_{nobody_};
   // All there were: other threads may be reading an older one.
   std::deque<Identity> identities_;
   std::atomic<const Identity*> identity_{nullptr};
@@ -141,7 +150,9 @@ class JobContext : public Context {
 
 }  // namespace
 
-Result<std::unique_ptr<Context>> JoinJob(const WorkerEnv& env) {
+Result<std::unique_ptr<Context>> JoinJob(const WorkerEnv& env,
+                                         const Selection& table,
+                                         const SharedHeap* heap) {
   std::string doing = "join the job of hvdrun at " + env.rendezvous_address +
                       " port " + std::to_string(env.rendezvous_port) +
                       " as worker " + ToString(env.worker);
@@ -151,7 +162,8 @@ Result<std::unique_ptr<Context>> JoinJob(const WorkerEnv& env) {
   }
   Result<RingListener> listener = ListenAt(env.ring_address, env);
   if (!listener.ok()) return std::move(listener).error().Wrap(doing);
-  auto context = std::make_unique<JobContext>(env, std::move(listener).value());
+  auto context = std::make_unique<JobContext>(env, std::move(listener).value(),
+                                              table, heap);
   Status joined = context->JoinNext();
   if (!joined.ok()) return std::move(joined).error().Wrap(doing);
   return std::unique_ptr<Context>(std::move(context));

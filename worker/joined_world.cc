@@ -37,15 +37,19 @@ void JoinedWorld::Listen() {
   notices_.emplace(*client_, membership_.world.epoch);
 }
 
-Status JoinedWorld::FormRing(const RingListener& listener, Instant deadline) {
+Status JoinedWorld::Form(const RingListener& listener, Instant deadline,
+                         const Selection& table, const SharedHeap* heap) {
   const int cancel_fd = notices_ ? notices_->over_fd() : -1;
   Result<std::unique_ptr<Communicator>> made =
       MakeCommunicator(membership_, env_.job_key, listener,
                        {.collective_timeout = env_.collective_timeout,
                         .deadline = deadline,
-                        .cancel_fd = cancel_fd});
+                        .cancel_fd = cancel_fd,
+                        .table = table,
+                        .heap = heap});
   if (!made.ok()) return std::move(made).error();
   communicator_ = std::move(made).value();
+  queue_.emplace(*communicator_);
   if (!notices_ && identity_.size > 1) Listen();
   if (notices_) notices_->Guard(*communicator_);
   return Done{};

@@ -11,8 +11,11 @@
 #include <optional>
 
 #include "base/result.h"
+#include "collectives/comm_queue.h"
 #include "collectives/communicator.h"
 #include "collectives/ring_listener.h"
+#include "collectives/selection.h"
+#include "collectives/shared_heap.h"
 #include "rendezvous/membership.h"
 #include "rendezvous/rendezvous_client.h"
 #include "rendezvous/worker_env.h"
@@ -32,11 +35,14 @@ class JoinedWorld {
 
   // Until then communicator() may not be called. kCancelled, in an elastic job
   // only: this world is over before it began; ask for the next one.
-  Status FormRing(const RingListener& listener, Instant deadline);
+  // `heap` is as Context::Join has it.
+  Status Form(const RingListener& listener, Instant deadline,
+              const Selection& table, const SharedHeap* heap);
 
   const Identity& identity() const { return identity_; }
   Epoch epoch() const { return membership_.world.epoch; }
   Communicator& communicator() { return *communicator_; }
+  CommQueue& queue() { return *queue_; }
   bool heard_of_change() const { return notices_ && notices_->heard(); }
   // Once: the other rank that has left or died, if one has. A silent one is
   // there still.
@@ -51,6 +57,7 @@ class JoinedWorld {
   bool failure_told_ = false;
   std::optional<RendezvousClient> client_;
   std::unique_ptr<Communicator> communicator_;
+  std::optional<CommQueue> queue_;
   std::optional<NoticeThread> notices_;  // ends before what it uses
 };
 

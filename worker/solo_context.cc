@@ -25,6 +25,7 @@ class SoloContext : public Context {
 
   const Identity& identity() const override { return identity_; }
   Communicator& communicator() override { return communicator_; }
+  CommQueue& queue() override { return queue_; }
 
   Status Rejoin() override {
     return Error(ErrorCode::kUnavailable,
@@ -51,6 +52,7 @@ class SoloContext : public Context {
  private:
   Identity identity_;
   SoloCommunicator communicator_;
+  CommQueue queue_{communicator_};
 };
 
 }  // namespace

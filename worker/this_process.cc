@@ -1,7 +1,9 @@
 #include "worker/this_process.h"
 
 #include <hvd/hvd.h>
-#include <unistd.h>
+#include <pthread.h>
+
+#include "base/check.h"
 
 namespace hvd {
 namespace {
@@ -23,7 +25,14 @@ ProcessState& Process() {
   return *state;
 }
 
-bool IsOwner() { return Process().owner.load() == ::getpid(); }
+bool IsOwner() { return Process().owns.load(std::memory_order_relaxed); }
+
+void BecomeOwner() {
+  static const int registered =
+      ::pthread_atfork(nullptr, nullptr, [] { Process().owns.store(false); });
+  HVD_CHECK(registered == 0);
+  Process().owns.store(true);
+}
 
 Context& Joined() {
   Context* const context = Process().current.load();
@@ -45,10 +54,15 @@ Context& JoinedHere() {
   return context;
 }
 
-void Collective(const std::function<Status(Communicator&)>& call) {
+Communicator& ReadyCommunicator() {
   Context& context = JoinedHere();
-  const Status status = call(context.communicator());
+  context.queue().Drain();
+  return context.communicator();
+}
+
+void ThrowIfFailed(const Status& status) {
   if (status.ok()) return;
+  Context& context = JoinedHere();
   context.BlameFailedRank();
   ThrowFailure(context.communicator(), status.error());
 }

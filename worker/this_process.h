@@ -5,15 +5,14 @@
 // handlers and other threads may still ask for the rank while the process ends.
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <mutex>
 
 #include "base/result.h"
 #include "collectives/communicator.h"
+#include "collectives/grouped_reduce.h"
+#include "collectives/shared_heap.h"
 #include "worker/context.h"
 
 namespace hvd {
@@ -22,9 +21,13 @@ class ElasticState;
 
 struct ProcessState {
   std::mutex mutex;  // Init against Shutdown at exit
+  // From Init on, and never taken away: it holds the program's arrays. Null if
+  // the machine gave none.
+  std::unique_ptr<SharedHeap> heap;
+  std::unique_ptr<GroupedReduce> grouped;
   std::unique_ptr<Context> context;
   std::atomic<Context*> current{nullptr};  // context.get(), for the getters
-  std::atomic<pid_t> owner{-1};            // who called Init
+  std::atomic<bool> owns{false};           // it called Init; no forked child
   bool left = false;                       // Shutdown was called
   ElasticState* running = nullptr;         // what RunElastic runs with
 };
@@ -33,13 +36,23 @@ ProcessState& Process();
 
 // A forked child has neither the threads nor the right to speak for the rank.
 bool IsOwner();
+void BecomeOwner();
 
 // Throw std::logic_error before Init and after Shutdown; JoinedHere in a forked
 // child, too.
 Context& Joined();
 Context& JoinedHere();
 
-// Makes one collective call. Throws CommError, std::invalid_argument.
-void Collective(const std::function<Status(Communicator&)>& call);
+// With nothing of this process's under way. Throws as JoinedHere.
+Communicator& ReadyCommunicator();
+// CommError or std::invalid_argument, if `status` is an error.
+void ThrowIfFailed(const Status& status);
+
+// Makes one collective call, after those that were issued before, and throws
+// what becomes of it.
+template <class Call>
+void Collective(const Call& call) {
+  ThrowIfFailed(call(ReadyCommunicator()));
+}
 
 }  // namespace hvd

@@ -98,8 +98,8 @@ TEMPLATE_TEST_CASE("All instruction sets give the same bits", "[collectives]",
                    std::uint8_t, std::int8_t, std::int32_t, std::int64_t,
                    Float16, Bfloat16, float, double) {
   using T = TestType;
-  for (const InstructionSet set : {InstructionSet::kAvx2,
-                                   InstructionSet::kAvx512}) {
+  for (const InstructionSet set :
+       {InstructionSet::kAvx2, InstructionSet::kAvx512}) {
     for (const ReduceOp op : kOps) {
       const auto with = [&](InstructionSet s) {
         return KernelOf(s, KernelForm::kPlain, DataTypeFor<T>::kValue, op);
@@ -189,13 +189,13 @@ TEST_CASE("Rounding to 16 bits is to the nearest, ties to even, NaN stays NaN",
     check([](float v) { return ToFloat16(v); }, DataType::kFloat16);
     check([](float v) { return ToBfloat16(v); }, DataType::kBfloat16);
   }
-  CHECK(ToFloat16(1.0F + 0x1p-11F).bits == 0x3c00);            // tie: even
-  CHECK(ToFloat16(1.0F + 3 * 0x1p-11F).bits == 0x3c02);        // tie: even
+  CHECK(ToFloat16(1.0F + 0x1p-11F).bits == 0x3c00);      // tie: even
+  CHECK(ToFloat16(1.0F + 3 * 0x1p-11F).bits == 0x3c02);  // tie: even
   CHECK(ToFloat16(65519.0F).bits == 0x7bff);
   CHECK(ToFloat16(65520.0F).bits == 0x7c00);
-  CHECK(ToFloat16(0x1p-25F).bits == 0);                        // tie: even
-  CHECK(ToFloat16(0x1.8p-24F).bits == 2);                      // tie: even
-  CHECK(ToBfloat16(1.0F + 0x1p-8F).bits == 0x3f80);            // tie: even
+  CHECK(ToFloat16(0x1p-25F).bits == 0);              // tie: even
+  CHECK(ToFloat16(0x1.8p-24F).bits == 2);            // tie: even
+  CHECK(ToBfloat16(1.0F + 0x1p-8F).bits == 0x3f80);  // tie: even
   CHECK(ToBfloat16(1.0F + 0x1.8p-8F).bits == 0x3f81);
 }
 

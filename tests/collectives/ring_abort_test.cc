@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "collectives/ring_communicator.h"
+#include "collectives/world_communicator.h"
 #include "tests/collectives/ring_world.h"
 
 namespace hvd {
@@ -47,7 +47,7 @@ TEST_CASE("Abort from another thread ends the call in progress on every rank",
   const unsigned seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 random(seed);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 500; ++round) {
     const int after = static_cast<int>(random() % 6);
     const int turns = static_cast<int>(random() % 30);
     const auto transport =

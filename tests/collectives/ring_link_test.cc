@@ -1,5 +1,3 @@
-#include "collectives/ring_link.h"
-
 #include <dirent.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -14,6 +12,8 @@
 #include "base/random_bytes.h"
 #include "base/socket_address.h"
 #include "collectives/abstract_address.h"
+#include "collectives/doorbell.h"
+#include "collectives/link.h"
 #include "tests/collectives/ring_world.h"
 
 namespace hvd {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "collectives/call.h"
+#include "collectives/link_handshake.h"
 #include "collectives/patience.h"
-#include "collectives/ring_handshake.h"
 #include "collectives/ring_record.h"
 
 namespace hvd {
@@ -119,16 +119,19 @@ TEST_CASE("A hello fits one world, one direction and one pair of ranks",
           "[collectives]") {
   const LinkIdentity identity{.epoch = 3, .size = 4, .from = 1, .to = 2};
   const Hello hello = MakeHello(identity, LinkPurpose::kData);
-  CHECK(Matches(hello, identity));
-  CHECK_FALSE(Matches(hello, {.epoch = 2, .size = 4, .from = 1, .to = 2}));
-  CHECK_FALSE(Matches(hello, {.epoch = 3, .size = 5, .from = 1, .to = 2}));
-  CHECK_FALSE(Matches(hello, {.epoch = 3, .size = 4, .from = 2, .to = 1}));
+  CHECK(Matches(hello, identity, LinkPurpose::kData));
+  CHECK_FALSE(Matches(hello, {.epoch = 2, .size = 4, .from = 1, .to = 2},
+                      LinkPurpose::kData));
+  CHECK_FALSE(Matches(hello, {.epoch = 3, .size = 5, .from = 1, .to = 2},
+                      LinkPurpose::kData));
+  CHECK_FALSE(Matches(hello, {.epoch = 3, .size = 4, .from = 2, .to = 1},
+                      LinkPurpose::kData));
   Hello other = hello;
-  other.magic[7] = '2';
-  CHECK_FALSE(Matches(other, identity));
+  other.magic[7] = '1';
+  CHECK_FALSE(Matches(other, identity, LinkPurpose::kData));
   other = hello;
   other.purpose = static_cast<LinkPurpose>(3);
-  CHECK_FALSE(Matches(other, identity));
+  CHECK_FALSE(Matches(other, identity, LinkPurpose::kData));
 }
 
 TEST_CASE("Patience ends at its limit but not because of a stop",

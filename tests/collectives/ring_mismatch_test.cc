@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "collectives/ring_communicator.h"
+#include "collectives/world_communicator.h"
 #include "tests/collectives/ring_world.h"
 
 namespace hvd {
@@ -36,7 +36,8 @@ std::vector<NamedCall> Calls() {
   const auto gather = [](Communicator& c) {
     std::vector<float> in(5);
     std::vector<float> out(5 * static_cast<std::size_t>(c.size()));
-    return c.AllGather(in.data(), out.data(), 5, DataType::kFloat32);
+    return c.AllGather(in.data(), out.data(), {5, c.size()},
+                       DataType::kFloat32);
   };
   return {
       {"allreduce f32 sum count=100",
@@ -53,6 +54,20 @@ std::vector<NamedCall> Calls() {
       {"broadcast f64 count=100000 root=1", broadcast(kMany, 1)},
       {"broadcast f64 count=0 root=0", broadcast(0, 0)},
       {"allgather f32 count=5", gather},
+      {"reduce-scatter f32 sum count=7",
+       [](Communicator& c) {
+         std::vector<float> in(7 * static_cast<std::size_t>(c.size()));
+         std::vector<float> out(7);
+         return c.ReduceScatter(in.data(), out.data(), 7, DataType::kFloat32,
+                                ReduceOp::kSum);
+       }},
+      {"alltoall f32",
+       [](Communicator& c) {
+         const Shares one(1, c.size());
+         std::vector<float> in(one.Total());
+         std::vector<float> out(one.Total());
+         return c.AllToAll(in.data(), one, out.data(), one, DataType::kFloat32);
+       }},
       {"barrier", [](Communicator& c) { return c.Barrier(); }},
   };
 }
@@ -81,7 +96,8 @@ TEST_CASE("Ranks that call different things all learn both sides' call",
           "[collectives]") {
   const std::vector<NamedCall> calls = Calls();
   int odd_rank = 0;
-  for (const Transport transport : {Transport::kShared, Transport::kTcp}) {
+  for (const Transport transport :
+       {Transport::kShared, Transport::kTcp, Transport::kMixed}) {
     for (const NamedCall& usual : calls) {
       for (const NamedCall& odd : calls) {
         if (&usual == &odd) continue;

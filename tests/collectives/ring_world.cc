@@ -29,13 +29,20 @@ int HostOf(Transport transport, int rank) {
       return rank;
     case Transport::kMixed:
       return rank / 2;
+    case Transport::kUneven:
+      return rank < 3 ? 0 : rank == 3 ? 1 : 2;
+    case Transport::kWoven:
+      return rank % 2;
   }
   HVD_CHECK(false);
 }
 
-RingOptions OptionsOf(const WorldOptions& options) {
+RingOptions OptionsOf(const WorldOptions& options,
+                      const SharedHeap* heap = nullptr) {
   return {.collective_timeout = options.timeout,
-          .deadline = SteadyClock().Now() + kFormLimit};
+          .deadline = SteadyClock().Now() + kFormLimit,
+          .table = options.table,
+          .heap = heap};
 }
 
 // An endpoint in a form that a pipe takes in one piece.
@@ -106,6 +113,10 @@ std::string ToString(Transport transport) {
       return "tcp";
     case Transport::kMixed:
       return "both";
+    case Transport::kUneven:
+      return "both, unevenly";
+    case Transport::kWoven:
+      return "both, in turn";
   }
   HVD_CHECK(false);
 }
@@ -131,23 +142,45 @@ Membership MembershipOf(int rank, std::vector<Endpoint> endpoints,
   return membership;
 }
 
+Selection SmallTable() {
+  return {.one_shot = 256,
+          .chunk = 4096,
+          .block = 1024,
+          .stream = 10'000,
+          .doubling = 1000,
+          .slab = 65'536};
+}
+
 std::string RunThreads(const WorldOptions& options,
                        const std::function<std::string(Communicator&)>& body) {
+  return RunThreadsWithHeaps(
+      options, [&](Communicator& c, SharedHeap&) { return body(c); });
+}
+
+std::string RunThreadsWithHeaps(
+    const WorldOptions& options,
+    const std::function<std::string(Communicator&, SharedHeap&)>& body) {
   std::vector<RingListener> listeners;
   std::vector<Endpoint> endpoints;
+  std::vector<std::unique_ptr<SharedHeap>> heaps;
   for (int rank = 0; rank < options.size; ++rank) {
     listeners.push_back(ListenAs(options, rank));
     endpoints.push_back(listeners.back().endpoint());
+    Result<std::unique_ptr<SharedHeap>> heap =
+        SharedHeap::Create(std::max<std::size_t>(options.heap_bytes, 1));
+    HVD_CHECK(heap.ok());
+    heaps.push_back(std::move(heap).value());
   }
   std::vector<std::string> complaints(Index(options.size));
   std::vector<std::thread> threads;
   for (int rank = 0; rank < options.size; ++rank) {
     threads.emplace_back([&, rank] {
-      Result<std::unique_ptr<Communicator>> made =
-          MakeCommunicator(MembershipOf(rank, endpoints), kTestKey,
-                           listeners[Index(rank)], OptionsOf(options));
+      SharedHeap& heap = *heaps[Index(rank)];
+      Result<std::unique_ptr<Communicator>> made = MakeCommunicator(
+          MembershipOf(rank, endpoints), kTestKey, listeners[Index(rank)],
+          OptionsOf(options, options.heap_bytes > 0 ? &heap : nullptr));
       complaints[Index(rank)] =
-          made.ok() ? body(*made.value()) : made.error().message();
+          made.ok() ? body(*made.value(), heap) : made.error().message();
     });
   }
   std::string all;

@@ -25,6 +25,8 @@ enum class Transport {
   kShared,  // all on one host
   kTcp,     // each on a host of its own: 127.0.0.1, 127.0.0.2, ...
   kMixed,   // ranks 0 and 1 on one host, 2 and 3 on the next, ...
+  kUneven,  // ranks 0 to 2 on one host, 3 on the next, all others on a third
+  kWoven,   // even ranks on one host, odd ones on another
 };
 
 std::string ToString(Transport transport);
@@ -33,7 +35,12 @@ struct WorldOptions {
   int size = 2;
   Transport transport = Transport::kShared;
   Duration timeout{20'000};  // --collective-timeout
+  Selection table = {};
+  std::size_t heap_bytes = 0;  // of each rank's heap; 0: none
 };
+
+// Thresholds so low that small arrays go all ways.
+Selection SmallTable();
 
 inline constexpr std::string_view kTestKey = "a key for tests, 32 bytes long..";
 inline constexpr Duration kFormLimit{20'000};
@@ -47,6 +54,10 @@ Membership MembershipOf(int rank, std::vector<Endpoint> endpoints,
 // or nothing. All complaints, one a line.
 std::string RunThreads(const WorldOptions& options,
                        const std::function<std::string(Communicator&)>& body);
+// The same with each rank's heap.
+std::string RunThreadsWithHeaps(
+    const WorldOptions& options,
+    const std::function<std::string(Communicator&, SharedHeap&)>& body);
 
 // What a rank of a ProcessWorld tells the test, in memory they share: it can be
 // read whatever became of the rank.

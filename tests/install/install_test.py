@@ -63,9 +63,10 @@ def tree(build, scratch, sanitize):
     """What a packager finds; nothing of ours beside it."""
     prefix = install(build, scratch)
     found = {str(p.relative_to(prefix)) for p in prefix.rglob("*") if not p.is_dir()}
-    wanted = {"bin/hvdrun", "libexec/hvdrun/hvdrun-keeper",
+    wanted = {"bin/hvdrun", "bin/hvd-perf", "libexec/hvdrun/hvdrun-keeper",
               "libexec/hvdrun/ssh_config", "lib/libhvd.so",
               "include/hvd/hvd.h", "include/hvd/hvd_c.h", "include/hvd/data_type.h",
+              "include/hvd/call.h", "include/hvd/tensor.h",
               "include/hvd/elastic.h", "include/hvd/elastic_sampler.h",
               "lib/cmake/hvd/hvdConfig.cmake", "lib/pkgconfig/hvd.pc",
               "share/doc/hvdrun/README.md", "share/doc/hvdrun/examples/hello.c"}

@@ -44,12 +44,72 @@ static void check_collectives(void) {
   check(hvd_barrier() == 0, "barrier");
 }
 
+static void check_more_collectives(void) {
+  const float in[3] = {1, 2, 3};
+  float out[3] = {0, 0, 0};
+  const size_t three = 3;
+  hvd_tensor tensors[2];
+  hvd_counters counters;
+  check(hvd_allgatherv(in, out, &three, HVD_FLOAT32) == 0 && out[1] == 2,
+        "allgatherv");
+  check(hvd_allgatherv(in, out, NULL, HVD_FLOAT32) == HVD_ERR_INVALID,
+        "no counts");
+  check(hvd_reduce_scatter(in, out, 3, HVD_FLOAT32, HVD_PRODUCT) == 0,
+        "reduce-scatter");
+  check(hvd_alltoall(in, out, 3, HVD_FLOAT32) == 0, "alltoall");
+  check(hvd_alltoallv(in, &three, out, &three, HVD_FLOAT32) == 0, "alltoallv");
+  tensors[0].in = in;
+  tensors[0].out = out;
+  tensors[0].count = 1;
+  tensors[1].in = in + 1;
+  tensors[1].out = out + 1;
+  tensors[1].count = 2;
+  out[2] = 0;
+  check(hvd_allreduce_grouped(tensors, 2, HVD_FLOAT32, HVD_SUM) == 0 &&
+            out[2] == 3,
+        "grouped allreduce");
+  check(hvd_allreduce_grouped(NULL, 2, HVD_FLOAT32, HVD_SUM) == HVD_ERR_INVALID,
+        "no tensors");
+  check(hvd_counters_of(HVD_CALL_ALLREDUCE, &counters) == 0 &&
+            counters.operations >= 2 && counters.longest_ns > 0,
+        "counters");
+  check(hvd_counters_of(6, &counters) == HVD_ERR_INVALID, "call 6");
+}
+
+static void check_work(void) {
+  const int64_t in[2] = {4, 5};
+  int64_t out[2] = {0, 0};
+  hvd_work* work = NULL;
+  check(hvd_allreduce_async(in, out, 2, HVD_INT64, HVD_SUM, &work) == 0,
+        "start");
+  check(hvd_work_wait(work) == 1 && out[1] == 5, "wait");
+  check(hvd_work_test(work) == 1 && hvd_work_wait_for(work, 1) == 1, "done");
+  check(hvd_work_free(work) == 0 && hvd_work_free(NULL) == 0, "free");
+  check(hvd_allreduce_async(in, out, 2, 9, HVD_SUM, &work) == HVD_ERR_INVALID,
+        "type 9, later");
+  check(hvd_allreduce_async(in, out, 2, HVD_INT64, HVD_SUM, NULL) ==
+            HVD_ERR_INVALID,
+        "nowhere to put the work");
+  check(hvd_work_wait(NULL) == HVD_ERR_INVALID, "no work");
+}
+
+static void check_memory(void) {
+  void* memory = NULL;
+  check(hvd_alloc(100, &memory) == 0 && memory != NULL, "alloc");
+  check(((char*)memory)[99] == 0, "all zero");
+  check(hvd_allreduce(memory, memory, 25, HVD_FLOAT32, HVD_SUM) == 0,
+        "allreduce in it");
+  check(hvd_free(memory) == 0 && hvd_free(NULL) == 0, "free");
+  check(hvd_free(&memory) == HVD_ERR_INVALID, "free of something else");
+  check(hvd_alloc(1, NULL) == HVD_ERR_INVALID, "nowhere to put it");
+}
+
 static void check_refusals(void) {
   char text[128];
   int x = 0;
   check(hvd_allreduce(&x, &x, 1, 9, HVD_SUM) == HVD_ERR_INVALID, "type 9");
   hvd_last_error(text, sizeof text);
-  check(strcmp(text, "type must be HVD_INT32 to HVD_FLOAT64, got 9") == 0,
+  check(strcmp(text, "type must be HVD_INT32 to HVD_BFLOAT16, got 9") == 0,
         "words for type 9");
   check(hvd_allreduce(&x, &x, 1, HVD_INT32, -1) == HVD_ERR_INVALID, "op -1");
   check(hvd_broadcast(&x, 1, HVD_INT32, 1) == HVD_ERR_INVALID, "root 1");
@@ -149,6 +209,9 @@ int main(void) {
   check(hvd_init() == 0, "init");
   check_identity();
   check_collectives();
+  check_more_collectives();
+  check_work();
+  check_memory();
   check_refusals();
   check_elastic();
   check(hvd_set_result("abc", 3) == 0, "result");

@@ -22,11 +22,11 @@ enum class ReduceOp : std::uint8_t { kSum, kAverage, kMin, kMax, kProduct };
 // converted by whoever computes with them.
 struct Float16 {
   std::uint16_t bits = 0;
-  bool operator==(const Float16&) const = default;
+  friend bool operator==(Float16 a, Float16 b) { return a.bits == b.bits; }
 };
 struct Bfloat16 {
   std::uint16_t bits = 0;
-  bool operator==(const Bfloat16&) const = default;
+  friend bool operator==(Bfloat16 a, Bfloat16 b) { return a.bits == b.bits; }
 };
 
 }  // namespace hvd

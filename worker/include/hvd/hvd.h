@@ -13,16 +13,22 @@
 //
 // Threads: one thread at a time may call in here (Init, collectives, Shutdown);
 // the getters may be called from any thread after Init. Collectives block the
-// calling thread. All ranks must make the same calls in the same order.
+// calling thread, but for the ...Async ones. All ranks must make the same calls
+// in the same order.
 #pragma once
 
+#include <hvd/call.h>
 #include <hvd/data_type.h>
+#include <hvd/tensor.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #if defined(__GNUC__)
 #define HVD_API __attribute__((visibility("default")))
@@ -31,6 +37,8 @@
 #endif
 
 namespace hvd {
+
+class PendingCall;
 
 // A collective cannot be completed: a rank died, went silent, or made another
 // call. Every rank of the world gets it. The world is gone for good: further
@@ -67,19 +75,104 @@ HVD_API std::string Host();
 // Counts the worlds of this job, from 1.
 HVD_API std::uint64_t Epoch();
 
-// Combines the `count` elements of `in` over all ranks into `out` on every
-// rank; in == out is allowed, other overlap is not. Sum of integers wraps.
-// Average of integers divides toward zero. Throws CommError.
+// ---- collectives ------------------------------------------------------------
+//
+// Counts are in elements; zero is allowed, and is a call like any other. Arrays
+// need no alignment, and `in` and `out` do not overlap unless it says so. Sums
+// and products of integers wrap, their averages are cut toward zero; 16-bit
+// floats are combined in f32 and rounded once a host; in minimum and maximum a
+// NaN wins. All ranks get the same bits, and the same as last time in a world
+// with the same hosts. All throw CommError, and std::invalid_argument for what
+// no world could do.
+
+// Combines `in` over all ranks into `out` on every rank; in == out is allowed.
 HVD_API void AllReduce(const void* in, void* out, std::size_t count,
                        DataType type, ReduceOp op = ReduceOp::kSum);
-// Overwrites `count` elements on every rank with `root`'s. Throws CommError,
-// std::invalid_argument for a root outside 0..size-1.
+// Many arrays at once, packed into few transfers: for small ones.
+HVD_API void AllReduce(const std::vector<Tensor>& tensors, DataType type,
+                       ReduceOp op = ReduceOp::kSum);
+// `in` holds Size() * count elements; the part of this rank, combined over all
+// ranks, goes to `out`, which may be that part of `in`.
+HVD_API void ReduceScatter(const void* in, void* out, std::size_t count,
+                           DataType type, ReduceOp op = ReduceOp::kSum);
+// Overwrites `count` elements on every rank with `root`'s.
 HVD_API void Broadcast(void* data, std::size_t count, DataType type, int root);
-// `out` holds size * count elements, in rank order. Throws CommError.
+// `out` holds Size() * count elements, in rank order; `in` may be this rank's
+// part of it.
 HVD_API void AllGather(const void* in, void* out, std::size_t count,
                        DataType type);
-// Returns once every rank has entered. Throws CommError.
+// The same where rank r has counts[r] elements, as all ranks say.
+HVD_API void AllGather(const void* in, void* out,
+                       const std::vector<std::size_t>& counts, DataType type);
+// `count` elements to and from every rank, in rank order; in == out is allowed.
+HVD_API void AllToAll(const void* in, void* out, std::size_t count,
+                      DataType type);
+// The same with sent[r] elements to rank r and received[r] from it; in == out
+// is allowed if the counts are alike.
+HVD_API void AllToAll(const void* in, const std::vector<std::size_t>& sent,
+                      void* out, const std::vector<std::size_t>& received,
+                      DataType type);
+// Returns once every rank has entered.
 HVD_API void Barrier();
+
+// ---- without waiting
+// ----------------------------------------------------------
+//
+// Done on the thread "hvd-comm" in the order of the calls, before any call that
+// is made without it later. Arrays stay as they are until the work is done;
+// count vectors are copied.
+
+// A collective under way. Copies refer to the same one.
+class HVD_API Work {
+ public:
+  Work();  // of nothing, done
+  Work(const Work& other);
+  Work& operator=(const Work& other);
+  ~Work();
+
+  // Whether it is done, if need be after `limit`. Throws CommError if it has
+  // failed.
+  bool Test() const;
+  bool WaitFor(std::chrono::milliseconds limit) const;
+  void Wait() const;
+
+ private:
+  friend struct WorkAccess;
+  std::shared_ptr<PendingCall> call_;
+};
+
+HVD_API Work AllReduceAsync(const void* in, void* out, std::size_t count,
+                            DataType type, ReduceOp op = ReduceOp::kSum);
+HVD_API Work AllReduceAsync(const std::vector<Tensor>& tensors, DataType type,
+                            ReduceOp op = ReduceOp::kSum);
+HVD_API Work ReduceScatterAsync(const void* in, void* out, std::size_t count,
+                                DataType type, ReduceOp op = ReduceOp::kSum);
+HVD_API Work BroadcastAsync(void* data, std::size_t count, DataType type,
+                            int root);
+HVD_API Work AllGatherAsync(const void* in, void* out, std::size_t count,
+                            DataType type);
+HVD_API Work AllToAllAsync(const void* in, void* out, std::size_t count,
+                           DataType type);
+
+// ---- memory and counters
+// ------------------------------------------------------
+
+// Memory that the other ranks of this host can reach, so that AllReduce need
+// not copy arrays in it first. All zero, at the beginning of a page, and this
+// process's alone to write outside of collectives. Throws std::bad_alloc. Any
+// thread, after Init.
+HVD_API void* Alloc(std::size_t bytes);
+// Null is allowed. Throws std::invalid_argument for what Alloc did not return.
+HVD_API void Free(void* memory);
+
+// What this rank has done in its present world. Any thread, after Init.
+struct Counters {
+  std::uint64_t operations = 0;  // finished; one for each transfer
+  std::uint64_t bytes = 0;       // of this rank's input
+  std::chrono::nanoseconds time{0};
+  std::chrono::nanoseconds longest{0};  // of one operation
+};
+HVD_API Counters CountersOf(Call call);
 
 // A line on hvdrun's terminal, also with --driver-log callback-only. At most
 // 4000 bytes of `text` are shown, a mark says so. Without hvdrun: stdout.
@@ -138,6 +231,20 @@ void Broadcast(T* data, std::size_t count, int root) {
 template <class T>
 void AllGather(const T* in, T* out, std::size_t count) {
   AllGather(in, out, count, DataTypeOf<T>::kValue);
+}
+template <class T>
+void ReduceScatter(const T* in, T* out, std::size_t count,
+                   ReduceOp op = ReduceOp::kSum) {
+  ReduceScatter(in, out, count, DataTypeOf<T>::kValue, op);
+}
+template <class T>
+void AllToAll(const T* in, T* out, std::size_t count) {
+  AllToAll(in, out, count, DataTypeOf<T>::kValue);
+}
+// In place.
+template <class T>
+Work AllReduceAsync(T* data, std::size_t count, ReduceOp op = ReduceOp::kSum) {
+  return AllReduceAsync(data, data, count, DataTypeOf<T>::kValue, op);
 }
 
 }  // namespace hvd

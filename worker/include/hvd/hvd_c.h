@@ -31,7 +31,7 @@ extern "C" {
 
 /* Grows when a function is added; a change that breaks callers gets a new
  * library name (libhvd.so.1). */
-#define HVD_ABI_VERSION 2
+#define HVD_ABI_VERSION 3
 
 /* What a call returns when it fails. */
 #define HVD_ERR_INVALID (-1)  /* wrong argument, or called before hvd_init */
@@ -45,12 +45,17 @@ extern "C" {
 #define HVD_INT64 1
 #define HVD_FLOAT32 2
 #define HVD_FLOAT64 3
+#define HVD_UINT8 4
+#define HVD_INT8 5
+#define HVD_FLOAT16 6 /* IEEE 754 half precision */
+#define HVD_BFLOAT16 7
 
 /* How arrays are combined. */
 #define HVD_SUM 0
 #define HVD_AVERAGE 1
 #define HVD_MIN 2
 #define HVD_MAX 3
+#define HVD_PRODUCT 4
 
 /* The HVD_ABI_VERSION of the library that is loaded. Works before hvd_init. */
 HVD_C_API int hvd_abi_version(void);
@@ -77,7 +82,75 @@ HVD_C_API int hvd_allreduce(const void* in, void* out, size_t count, int type,
 HVD_C_API int hvd_broadcast(void* data, size_t count, int type, int root);
 /* `out` has room for hvd_size() * count elements. */
 HVD_C_API int hvd_allgather(const void* in, void* out, size_t count, int type);
+/* counts[r] elements come from rank r; hvd_size() of them, alike on all. */
+HVD_C_API int hvd_allgatherv(const void* in, void* out, const size_t* counts,
+                             int type);
+/* `in` has hvd_size() * count elements, `out` room for `count`. */
+HVD_C_API int hvd_reduce_scatter(const void* in, void* out, size_t count,
+                                 int type, int op);
+/* `count` elements to and from every rank; `in` may equal `out`. */
+HVD_C_API int hvd_alltoall(const void* in, void* out, size_t count, int type);
+/* sent[r] elements to rank r, received[r] from it. */
+HVD_C_API int hvd_alltoallv(const void* in, const size_t* sent, void* out,
+                            const size_t* received, int type);
 HVD_C_API int hvd_barrier(void);
+
+/* ---- many arrays, and calls that do not wait ------------------------------
+ */
+
+/* NOLINTBEGIN(modernize-use-using, readability-identifier-naming) */
+typedef struct hvd_tensor {
+  const void* in;
+  void* out; /* may be `in` */
+  size_t count;
+} hvd_tensor;
+typedef struct hvd_work hvd_work;
+/* NOLINTEND(modernize-use-using, readability-identifier-naming) */
+
+HVD_C_API int hvd_allreduce_grouped(const hvd_tensor* tensors, size_t length,
+                                    int type, int op);
+/* `*work` is the caller's until hvd_work_free, which does not wait; arrays stay
+ * as they are until it is done. */
+HVD_C_API int hvd_allreduce_async(const void* in, void* out, size_t count,
+                                  int type, int op, hvd_work** work);
+HVD_C_API int hvd_allreduce_grouped_async(const hvd_tensor* tensors,
+                                          size_t length, int type, int op,
+                                          hvd_work** work);
+HVD_C_API int hvd_reduce_scatter_async(const void* in, void* out, size_t count,
+                                       int type, int op, hvd_work** work);
+HVD_C_API int hvd_broadcast_async(void* data, size_t count, int type, int root,
+                                  hvd_work** work);
+HVD_C_API int hvd_allgather_async(const void* in, void* out, size_t count,
+                                  int type, hvd_work** work);
+HVD_C_API int hvd_alltoall_async(const void* in, void* out, size_t count,
+                                 int type, hvd_work** work);
+/* 1: done; 0: not yet; or how it failed. */
+HVD_C_API int hvd_work_test(hvd_work* work);
+/* The same after `limit_ms` at the latest. */
+HVD_C_API int hvd_work_wait_for(hvd_work* work, uint64_t limit_ms);
+HVD_C_API int hvd_work_wait(hvd_work* work);
+HVD_C_API int hvd_work_free(hvd_work* work); /* NULL is allowed */
+
+/* ---- memory and counters ---------------------------------------------------
+ */
+
+HVD_C_API int hvd_alloc(size_t bytes, void** memory);
+HVD_C_API int hvd_free(void* memory); /* NULL is allowed */
+
+#define HVD_CALL_ALLREDUCE 0
+#define HVD_CALL_BROADCAST 1
+#define HVD_CALL_ALLGATHER 2
+#define HVD_CALL_BARRIER 3
+#define HVD_CALL_REDUCE_SCATTER 4
+#define HVD_CALL_ALLTOALL 5
+/* NOLINTNEXTLINE(modernize-use-using, readability-identifier-naming) */
+typedef struct hvd_counters {
+  uint64_t operations; /* finished in the present world */
+  uint64_t bytes;      /* of this rank's input */
+  uint64_t time_ns;
+  uint64_t longest_ns;
+} hvd_counters;
+HVD_C_API int hvd_counters_of(int call, hvd_counters* counters);
 
 /* `text` ends with a zero byte. */
 HVD_C_API int hvd_log_to_driver(const char* text);

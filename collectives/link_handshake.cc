@@ -1,4 +1,4 @@
-#include "collectives/ring_handshake.h"
+#include "collectives/link_handshake.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 namespace hvd {
 namespace {
 
-constexpr std::array<char, 8> kMagic{'H', 'V', 'D', 'R', 'I', 'N', 'G', '1'};
+constexpr std::array<char, 8> kMagic{'H', 'V', 'D', 'L', 'I', 'N', 'K', '2'};
 
 template <class T>
 std::string_view BytesOf(const T& message) {
@@ -28,8 +28,8 @@ std::string Sign(std::string_view key, std::string_view role,
   return HmacSha256(key, parts);
 }
 
-constexpr std::string_view kListener = "hvd ring listener";
-constexpr std::string_view kDialler = "hvd ring dialler";
+constexpr std::string_view kListener = "hvd link listener";
+constexpr std::string_view kDialler = "hvd link dialler";
 
 }  // namespace
 
@@ -41,12 +41,11 @@ Hello MakeHello(const LinkIdentity& identity, LinkPurpose purpose) {
   return hello;
 }
 
-bool Matches(const Hello& hello, const LinkIdentity& identity) {
+bool Matches(const Hello& hello, const LinkIdentity& identity,
+             LinkPurpose purpose) {
   return hello.magic == kMagic && hello.size == identity.size &&
          hello.epoch == identity.epoch && hello.from == identity.from &&
-         hello.to == identity.to &&
-         (hello.purpose == LinkPurpose::kControl ||
-          hello.purpose == LinkPurpose::kData);
+         hello.to == identity.to && hello.purpose == purpose;
 }
 
 Challenge MakeChallenge(std::string_view key, const Hello& hello) {

@@ -10,13 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/seconds.h"
 #include "base/socket_address.h"
 #include "collectives/abstract_address.h"
 #include "collectives/handshake_io.h"
-#include "collectives/ring_link.h"
-#include "collectives/shm_channel.h"
-#include "collectives/tcp_channel.h"
+#include "collectives/link.h"
 
 namespace hvd {
 namespace {
@@ -31,16 +28,17 @@ std::string_view BytesOf(const T& message) {
   return {reinterpret_cast<const char*>(&message), sizeof(message)};
 }
 
-Status WaitFor(int fd, short events, Instant deadline, const LinkPlan& plan) {
+Status WaitFor(int fd, short events, Instant deadline, const LinkWanted& wanted,
+               const LinkTerms& terms) {
   for (;;) {
     const auto left =
         std::chrono::ceil<Duration>(deadline - SteadyClock().Now());
     if (left.count() <= 0) return Error(ErrorCode::kTimeout, "no answer");
-    std::array<pollfd, 2> fds{pollfd{plan.cancel_fd, POLLIN, 0},
+    std::array<pollfd, 2> fds{pollfd{terms.cancel_fd, POLLIN, 0},
                               pollfd{fd, events, 0}};
     const int n =
         ::poll(fds.data(), fds.size(), static_cast<int>(left.count()));
-    if (n > 0 && fds[0].revents != 0) return LinkCancelled(plan);
+    if (n > 0 && fds[0].revents != 0) return LinkCancelled(wanted.identity);
     if (n > 0) return Done{};
     if (n < 0 && errno != EINTR) return Error::FromErrno("poll", errno);
   }
@@ -49,16 +47,16 @@ Status WaitFor(int fd, short events, Instant deadline, const LinkPlan& plan) {
 // One attempt at one connection.
 class Dialler {
  public:
-  Dialler(const Endpoint& right, const LinkPlan& plan, LinkPurpose purpose)
-      : right_(right),
-        plan_(plan),
-        hello_(MakeHello(plan.identity, purpose)),
+  Dialler(const Endpoint& to, const LinkWanted& wanted, const LinkTerms& terms)
+      : to_(to),
+        wanted_(wanted),
+        terms_(terms),
+        hello_(MakeHello(wanted.identity, wanted.purpose)),
         deadline_(
-            std::min(plan.deadline, SteadyClock().Now() + kAttemptLimit)) {}
+            std::min(terms.deadline, SteadyClock().Now() + kAttemptLimit)) {}
 
-  // `fds` go with the proof; those that came with the answer are appended.
-  Result<UniqueFd> Run(std::span<const int> fds,
-                       std::vector<UniqueFd>& answered) {
+  Result<Link> Run() {
+    std::vector<UniqueFd> answered;
     if (Status s = Connect(); !s.ok()) return std::move(s).error();
     if (Status s = SendWithFds(socket_.get(), BytesOf(hello_), {}); !s.ok()) {
       return std::move(s).error();
@@ -70,8 +68,9 @@ class Dialler {
     if (Status s = CheckChallenge(challenge); !s.ok()) {
       return std::move(s).error();
     }
-    const Proof proof = MakeProof(plan_.key, hello_, challenge);
-    if (Status s = SendWithFds(socket_.get(), BytesOf(proof), fds); !s.ok()) {
+    const Proof proof = MakeProof(terms_.key, hello_, challenge);
+    if (Status s = SendWithFds(socket_.get(), BytesOf(proof), wanted_.fds);
+        !s.ok()) {
       return std::move(s).error();
     }
     Accept accept{};
@@ -81,14 +80,15 @@ class Dialler {
     if (accept.answer != Answer::kOk) {
       return Error(ErrorCode::kUnavailable, "turned away");
     }
-    return std::move(socket_);
+    if (!wanted_.same_host) TuneTcp(socket_.get());
+    return Link{std::move(socket_), std::move(answered)};
   }
 
  private:
   Status Connect() {
     const std::optional<SocketAddress> address =
-        plan_.same_host ? AbstractAddress(right_.local_name)
-                        : ParseSocketAddress(right_.address, right_.port);
+        wanted_.same_host ? AbstractAddress(to_.local_name)
+                          : ParseSocketAddress(to_.address, to_.port);
     if (!address) {
       return Error(ErrorCode::kInvalidArgument, "not an IP address");
     }
@@ -103,7 +103,8 @@ class Dialler {
   }
 
   Status FinishConnect() {
-    if (Status s = WaitFor(socket_.get(), POLLOUT, deadline_, plan_); !s.ok()) {
+    if (Status s = WaitFor(socket_.get(), POLLOUT, deadline_, wanted_, terms_);
+        !s.ok()) {
       return s;
     }
     int err = 0;
@@ -120,7 +121,7 @@ class Dialler {
     std::array<char, sizeof(T)> bytes{};
     std::size_t at = 0;
     while (at < bytes.size()) {
-      if (Status s = WaitFor(socket_.get(), POLLIN, deadline_, plan_);
+      if (Status s = WaitFor(socket_.get(), POLLIN, deadline_, wanted_, terms_);
           !s.ok()) {
         return s;
       }
@@ -137,81 +138,45 @@ class Dialler {
     if (challenge.answer != Answer::kOk) {
       return Error(ErrorCode::kUnavailable, "it is not in this world");
     }
-    if (!IsProven(plan_.key, hello_, challenge)) {
+    if (!IsProven(terms_.key, hello_, challenge)) {
       return Error(ErrorCode::kUnavailable, "it does not hold this job's key");
     }
     return Done{};
   }
 
-  const Endpoint& right_;
-  const LinkPlan& plan_;
+  const Endpoint& to_;
+  const LinkWanted& wanted_;
+  const LinkTerms& terms_;
   Hello hello_;
   Instant deadline_;
   UniqueFd socket_;
 };
 
-Result<RightLink> DialLocal(const Endpoint& right, const LinkPlan& plan) {
-  Result<UniqueFd> memory = CreateShmRing();
-  if (!memory.ok()) return std::move(memory).error();
-  const std::array<int, 2> fds{memory.value().get(), plan.doorbell.fd()};
-  std::vector<UniqueFd> answered;
-  Result<UniqueFd> socket =
-      Dialler(right, plan, LinkPurpose::kControl).Run(fds, answered);
-  if (!socket.ok()) return std::move(socket).error();
-  if (answered.size() != 1) {
-    return Error(ErrorCode::kUnavailable, "it sent no doorbell");
-  }
-  Result<std::unique_ptr<SendChannel>> sender =
-      OpenShmSender(memory.value(), Doorbell(std::move(answered[0])));
-  if (!sender.ok()) return std::move(sender).error();
-  RightLink link;
-  link.neighbour.control = std::move(socket).value();
-  link.neighbour.pidfd = PeerPidfd(link.neighbour.control.get());
-  link.data = std::move(sender).value();
-  return link;
-}
-
-Result<RightLink> DialTcp(const Endpoint& right, const LinkPlan& plan) {
-  std::vector<UniqueFd> none;
-  Result<UniqueFd> control =
-      Dialler(right, plan, LinkPurpose::kControl).Run({}, none);
-  if (!control.ok()) return std::move(control).error();
-  Result<UniqueFd> data =
-      Dialler(right, plan, LinkPurpose::kData).Run({}, none);
-  if (!data.ok()) return std::move(data).error();
-  TuneTcp(control.value().get());
-  TuneTcp(data.value().get());
-  RightLink link;
-  link.neighbour.control = std::move(control).value();
-  link.data = MakeTcpSender(std::move(data).value());
-  return link;
-}
-
-std::string Where(const Endpoint& right, const LinkPlan& plan) {
-  if (plan.same_host) return "in shared memory";
-  return "at " + right.address + " port " + std::to_string(right.port);
+std::string Where(const Endpoint& to, const LinkWanted& wanted) {
+  if (wanted.same_host) return "in shared memory";
+  return "at " + to.address + " port " + std::to_string(to.port);
 }
 
 }  // namespace
 
-Result<RightLink> DialRight(const Endpoint& right, const LinkPlan& plan) {
+Result<Link> DialLink(const Endpoint& to, const LinkWanted& wanted,
+                      const LinkTerms& terms) {
   std::string reason;
   for (;;) {
-    Result<RightLink> link =
-        plan.same_host ? DialLocal(right, plan) : DialTcp(right, plan);
+    Result<Link> link = Dialler(to, wanted, terms).Run();
     if (link.ok() || link.error().code() == ErrorCode::kCancelled) return link;
     // An attempt that the deadline cut short knows less than the one before.
     if (reason.empty() || link.error().code() != ErrorCode::kTimeout) {
       reason = link.error().message();
     }
-    if (SteadyClock().Now() + kPause >= plan.deadline) {
+    if (SteadyClock().Now() + kPause >= terms.deadline) {
       return Error(ErrorCode::kTimeout,
-                   "cannot reach rank " + std::to_string(plan.identity.to) +
-                       " " + Where(right, plan) + ": " + reason);
+                   "cannot reach rank " + std::to_string(wanted.identity.to) +
+                       " " + Where(to, wanted) + ": " + reason);
     }
-    pollfd cancel{plan.cancel_fd, POLLIN, 0};
+    pollfd cancel{terms.cancel_fd, POLLIN, 0};
     if (::poll(&cancel, 1, static_cast<int>(kPause.count())) > 0) {
-      return LinkCancelled(plan);
+      return LinkCancelled(wanted.identity);
     }
   }
 }

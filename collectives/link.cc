@@ -1,4 +1,4 @@
-#include "collectives/ring_link.h"
+#include "collectives/link.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,10 +18,10 @@ void SetOption(int socket, int level, int option, int value) {
 
 }  // namespace
 
-Error LinkCancelled(const LinkPlan& plan) {
+Error LinkCancelled(const LinkIdentity& identity) {
   return {ErrorCode::kCancelled,
-          "connecting rank " + std::to_string(plan.identity.from) +
-              " to rank " + std::to_string(plan.identity.to) + " was given up"};
+          "connecting rank " + std::to_string(identity.from) + " to rank " +
+              std::to_string(identity.to) + " was given up"};
 }
 
 UniqueFd PeerPidfd(int socket) {

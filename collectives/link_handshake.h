@@ -1,4 +1,4 @@
-// Ring handshake: how two ring neighbours prove to each other that they belong
+// Link handshake: how two ranks prove to each other that they belong
 // to one job and one world before a byte of an array moves.
 //
 // Pure: the messages and the proofs. The one who dials sends a Hello, the
@@ -16,7 +16,13 @@
 
 namespace hvd {
 
-enum class LinkPurpose : std::uint32_t { kControl = 1, kData = 2 };
+enum class LinkPurpose : std::uint32_t {
+  kControl = 1,  // of ring neighbours: failures and goodbyes
+  kData = 2,     // of ring neighbours: arrays
+  kGroup = 3,    // of a host's first rank and another: the shared memory
+  kPartner = 4,  // of hosts' first ranks: recursive doubling
+  kRail = 5,     // of ranks with the same place on their hosts: their ring
+};
 
 inline constexpr std::size_t kNonceBytes = 16;
 inline constexpr std::size_t kProofBytes = 32;
@@ -60,8 +66,9 @@ struct LinkIdentity {
 };
 
 Hello MakeHello(const LinkIdentity& identity, LinkPurpose purpose);
-// False: of another build, world or neighbour.
-bool Matches(const Hello& hello, const LinkIdentity& identity);
+// False: of another build, world or pair of ranks, or for something else.
+bool Matches(const Hello& hello, const LinkIdentity& identity,
+             LinkPurpose purpose);
 
 Challenge MakeChallenge(std::string_view key, const Hello& hello);
 Challenge MakeRefusal(Answer why);

@@ -17,9 +17,10 @@ if(TARGET hvd-perf)
   install(TARGETS hvd-perf RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 if(TARGET hvdrun-keeper)
-  # Not in bin: nobody types it.
-  install(TARGETS hvdrun-keeper
-          RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hvdrun)
+  # Not in bin: nobody types them.
+  install(TARGETS hvdrun-keeper hvdrun-agent hvdrun_remote
+          RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hvdrun
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hvdrun)
   install(FILES ${PROJECT_SOURCE_DIR}/launcher/ssh_config
           DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hvdrun)
 endif()

@@ -46,8 +46,8 @@ std::string BuildReportText(const BuildFacts& facts) {
          "\n    libhvd        " + Place(facts.libhvd) +
          "\n    frameworks    none are built in; programs bring their own\n"
          "    NCCL          no: this version moves CPU memory only\n"
-         "    remote hosts  no: this version runs workers on this machine "
-         "only\n";
+         "    remote hosts  over ssh; agent: " +
+         Place(facts.agent) + '\n';
 }
 
 }  // namespace hvd

@@ -16,6 +16,7 @@ struct BuildFacts {
   std::string compiler;        // see CompilerText
   Result<std::string> keeper;  // where it is, or why it is not found
   Result<std::string> libhvd;
+  Result<std::string> agent;  // what workers on other hosts need
 };
 
 // "GNU 12.2.0": what compiled this program.

@@ -317,6 +317,8 @@ Status ApplyFlag(const FlagUse& use, Draft& draft) {
       return SetSeconds(use, Zero::kRefused, s.timeout);
     case FlagId::kCollectiveTimeout:
       return SetSeconds(use, Zero::kRefused, s.collective_timeout);
+    case FlagId::kHostTimeout:
+      return SetSeconds(use, Zero::kRefused, s.host_timeout);
     case FlagId::kStopGrace:
       return SetSeconds(use, Zero::kAllowed, s.stop_grace);
     case FlagId::kOutput:

@@ -272,6 +272,14 @@ constexpr Flag kFlags[] = {
      kOurs,
      "how long a worker waits in one operation for a silent peer; default: "
      "300"},
+    {kHostTimeout,
+     kTime,
+     "--host-timeout",
+     {},
+     "S",
+     kOurs,
+     "how long another host may say nothing before it is given up; default: "
+     "15"},
     {kStopGrace,
      kTime,
      "--stop-grace-secs",

@@ -45,6 +45,7 @@ enum class FlagId {
   kStartTimeout,
   kTimeout,
   kCollectiveTimeout,
+  kHostTimeout,
   kStopGrace,
   kOutput,
   kPrefixTimestamp,

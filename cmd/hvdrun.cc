@@ -32,7 +32,7 @@ int Main(const std::vector<std::string>& words, const EnvList& env,
       return 0;
     case RunMode::kCheckBuild:
       WriteStdout(BuildReportText({std::string(Version()), CompilerText(),
-                                   KeeperPath(), LibhvdPath()}));
+                                   KeeperPath(), LibhvdPath(), AgentPath()}));
       return 0;
     case RunMode::kSimulate:
       return Simulate(

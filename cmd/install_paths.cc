@@ -47,6 +47,12 @@ Result<std::string> SshConfigPath() {
   return Below("libexec/hvdrun/ssh_config", R_OK);
 }
 
+std::string RemoteLibraryPath() {
+  const Result<std::string> prefix = Prefix();
+  return (prefix.ok() ? prefix.value() : "") +
+         "/libexec/hvdrun/libhvdrun_remote.so";
+}
+
 Result<std::string> LibhvdPath() { return Below("lib/libhvd.so", R_OK); }
 
 }  // namespace hvd

@@ -15,6 +15,8 @@ Result<std::string> KeeperPath();
 Result<std::string> AgentPath();
 // <prefix>/libexec/hvdrun/ssh_config: what ssh is given with -F.
 Result<std::string> SshConfigPath();
+// <prefix>/libexec/hvdrun/libhvdrun_remote.so, whether it is there or not.
+std::string RemoteLibraryPath();
 // <prefix>/lib/libhvd.so.
 Result<std::string> LibhvdPath();
 

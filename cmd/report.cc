@@ -70,6 +70,7 @@ std::string Hint(const Outcome& outcome) {
 
 // Of a worker that is not the cause.
 std::string VictimText(const WorkerEnd& worker) {
+  if (worker.host_lost) return "went with host " + worker.worker.host;
   if (!worker.status) return worker.pid ? "still running" : "never started";
   const ExitStatus& status = *worker.status;
   if (!worker.told_to_stop) {
@@ -131,6 +132,7 @@ Json WorkerJson(const WorkerEnd& worker) {
                {"pid", worker.pid ? Json(*worker.pid) : Json(nullptr)},
                {"exit", ExitJson(worker.status)},
                {"told_to_stop", worker.told_to_stop}};
+  if (worker.host_lost) json["host_lost"] = true;
   if (worker.start_error) json["start_error"] = worker.start_error->message();
   json["started_ms"] = Milliseconds(worker.started_at);
   json["joined_ms"] = Milliseconds(worker.joined_at);

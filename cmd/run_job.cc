@@ -36,7 +36,6 @@ LauncherHandlers JobRun::launcher_handlers() {
   return {
       .on_started =
           [this](LaunchId id, pid_t pid) {
-            if (stopped_) stopped_->Add(id, pid);
             Feed(WorkerStarted{id, pid});
           },
       .on_start_failed =
@@ -47,10 +46,10 @@ LauncherHandlers JobRun::launcher_handlers() {
       .on_exit =
           [this](LaunchId id, ExitStatus status) {
             live_.erase(id);
-            if (stopped_) stopped_->Remove(id);
             output_.Drain(id);
             Feed(WorkerExited{id, status});
           },
+      .on_stopped = [this](LaunchId id) { Feed(WorkerStopped{id}); },
       .on_lost = [this](Error error) { Feed(LauncherLost{std::move(error)}); },
   };
 }
@@ -90,10 +89,6 @@ JobEnd JobRun::Run(WorkerLauncher& launcher, RendezvousServer& server,
                    HostDiscovery& discovery) {
   launcher_ = &launcher;
   server_ = &server;
-  if (plan_.driver.elastic && plan_.driver.worker_timeout) {
-    stopped_.emplace(loop_, *plan_.driver.worker_timeout,
-                     [this](LaunchId id) { Feed(WorkerStopped{id}); });
-  }
   discovery.Start(
       {.on_hosts =
            [this](HostList hosts) { Feed(HostsDiscovered{std::move(hosts)}); },
@@ -119,7 +114,6 @@ void JobRun::OnSignal(int signo) {
       return StopLikeAShellJob();
     case SIGCONT:
       stdin_relay_.OnContinued();
-      if (stopped_) stopped_->StartAnew();
       return SignalAll(SIGCONT);
     default:  // not an enum: INT, TERM, HUP are all that is left
       // The workers have ended and what they left behind has its grace still.
@@ -128,6 +122,14 @@ void JobRun::OnSignal(int signo) {
       }
       return Feed(SignalReceived{signo});
   }
+}
+
+void JobRun::OnHostLost(const std::string& host, Error error) {
+  for (const auto& [worker, launch] : newest_) {
+    if (worker.host != host || live_.erase(launch) == 0) continue;
+    output_.Drain(launch);
+  }
+  Feed(HostLost{host, std::move(error)});
 }
 
 void JobRun::Feed(const Event& event) {
@@ -192,9 +194,8 @@ Result<WorkerCommand> JobRun::MakeCommand(const StartWorker& action) {
   const World& world = member ? world_ : with_newcomer;
   const int rank =
       member ? action.rank : static_cast<int>(world.workers.size()) - 1;
-  Result<UniqueFd> stdin_fd = member && plan_.stdin_rank == rank
-                                  ? stdin_relay_.Attach()
-                                  : OpenDevNull();
+  Result<UniqueFd> stdin_fd =
+      member && plan_.stdin_rank == rank ? stdin_relay_.Attach() : UniqueFd();
   if (!stdin_fd.ok()) return std::move(stdin_fd).error();
   Result<OutputPipe> out = MakeOutputPipe();
   if (!out.ok()) return std::move(out).error();
@@ -208,6 +209,7 @@ Result<WorkerCommand> JobRun::MakeCommand(const StartWorker& action) {
       .argv = plan_.command,
       .env = WorkerEnvironment(plan_, world, rank),
       .cwd = plan_.cwd,
+      .host = action.worker.host,
       .stdin_fd = std::move(stdin_fd).value(),
       .stdout_fd = std::move(out.value().write_end),
       .stderr_fd = std::move(err.value().write_end),
@@ -244,8 +246,7 @@ void JobRun::SignalAll(int signo) {
 // their own, where a terminal's SIGTSTP does not reach and would be ignored.
 void JobRun::StopLikeAShellJob() {
   SignalAll(SIGSTOP);
-  // After what is queued for the launcher has been sent.
-  loop_.Post([] { ::raise(SIGSTOP); });
+  launcher_->Rest([] { ::raise(SIGSTOP); });
 }
 
 int JobRun::FileNumberOf(const WorkerId& worker, int rank) {

@@ -15,7 +15,6 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "cmd/job_plan.h"
-#include "cmd/stopped_watch.h"
 #include "discovery/host_discovery.h"
 #include "driver/elastic_driver.h"
 #include "launcher/output_mux.h"
@@ -49,6 +48,8 @@ class JobRun {
 
   // From the signal source, at any time during Run().
   void OnSignal(int signo);
+  // Its workers are gone; during Run().
+  void OnHostLost(const std::string& host, Error error);
 
  private:
   void Feed(const Event& event);
@@ -77,7 +78,6 @@ class JobRun {
   WorkerLauncher* launcher_ = nullptr;  // during Run()
   RendezvousServer* server_ = nullptr;  // during Run()
   std::unique_ptr<Timer> deadline_;
-  std::optional<StoppedWatch> stopped_;  // of an elastic job
   StdinRelay stdin_relay_;
   World world_;
   std::map<LaunchId, int> live_;         // started or starting -> first rank

@@ -76,6 +76,7 @@ struct Settings {
   Duration start_timeout{30'000};        // Horovod: 30 s
   std::optional<Duration> timeout;       // of the whole job
   Duration collective_timeout{300'000};  // reaches libhvd by the environment
+  Duration host_timeout{15'000};         // of other hosts' silence
   Duration stop_grace{10'000};
 
   RankEnv rank_env = RankEnv::kStandard;

@@ -26,6 +26,7 @@
 #include "cmd/install_paths.h"
 #include "cmd/job_plan.h"
 #include "cmd/local_network.h"
+#include "cmd/many_hosts.h"
 #include "cmd/output_file.h"
 #include "cmd/refuse.h"
 #include "cmd/report.h"
@@ -35,7 +36,6 @@
 #include "discovery/fixed_discovery.h"
 #include "discovery/judge_script.h"
 #include "discovery/local_host.h"
-#include "discovery/local_hosts_only.h"
 #include "discovery/pushed_hosts.h"
 #include "discovery/script_discovery.h"
 #include "discovery/watched_file.h"
@@ -67,9 +67,9 @@ std::string CurrentDirectory() {
   return ::getcwd(path.data(), path.size()) != nullptr ? path.data() : "";
 }
 
-Result<std::vector<HostAddress>> LookUpLocalHosts(EventLoop& loop,
-                                                  const Settings& settings,
-                                                  const SignalRouter& router) {
+Result<std::vector<HostAddress>> LookUpAllHosts(EventLoop& loop,
+                                                const Settings& settings,
+                                                const SignalRouter& router) {
   std::vector<std::string> names;
   for (const HostSlots& host : settings.hosts) names.push_back(host.host);
   if (names.empty()) return std::vector<HostAddress>{};  // still to be found
@@ -83,15 +83,12 @@ Result<std::vector<HostAddress>> LookUpLocalHosts(EventLoop& loop,
   if (!found) {
     return Error{ErrorCode::kCancelled, "stopped while looking up hosts"};
   }
-  if (!found->ok()) return *std::move(found);
-  for (const HostAddress& host : found->value()) {
-    if (host.is_local) continue;
-    return Error{
-        ErrorCode::kInvalidArgument,
-        "host " + host.host + " (" + host.address + ") is not this machine"}
-        .WithHint("this hvdrun starts workers on this machine only");
-  }
   return *std::move(found);
+}
+
+bool AllLocal(const std::vector<HostAddress>& hosts) {
+  return std::all_of(hosts.begin(), hosts.end(),
+                     [](const HostAddress& host) { return host.is_local; });
 }
 
 LogLevel Threshold(const Settings& settings) {
@@ -146,16 +143,24 @@ class Hvdrun {
                                      : OutcomeFiles{};
     if (!files.ok()) return std::move(files).error();
     Result<std::vector<HostAddress>> hosts =
-        LookUpLocalHosts(loop_, settings_, router_);
+        LookUpAllHosts(loop_, settings_, router_);
     if (router_.end) return EndBySignal(*router_.end);
-    if (!hosts.ok()) return std::move(hosts).error();
+    // ssh may know a name that nobody else does.
+    if (!hosts.ok() && settings_.mode == RunMode::kDryRun) {
+      return std::move(hosts).error();
+    }
+    many_hosts_ = settings_.elasticity.hosts_may_change() || !hosts.ok() ||
+                  !AllLocal(hosts.value());
     std::vector<std::string> notes = settings_.notes;
     JobPlan plan = MakeJobPlan(
-        settings_, env_, CurrentDirectory(), hosts.value(),
+        settings_, env_, CurrentDirectory(),
+        hosts.ok() ? hosts.value() : std::vector<HostAddress>(),
         {ToHex(RandomBytes(kIdBytes)), ToHex(RandomBytes(kKeyBytes))}, notes);
-    Status fitted = FitToThisMachine(settings_.network_interfaces,
-                                     hosts.value(), plan, notes);
-    if (!fitted.ok()) return std::move(fitted).error();
+    if (!many_hosts_) {
+      Status fitted = FitToThisMachine(settings_.network_interfaces,
+                                       hosts.value(), plan, notes);
+      if (!fitted.ok()) return std::move(fitted).error();
+    }
     const World world = FirstWorld(settings_);
     Status limits = CheckExecLimits(plan, world);
     if (!limits.ok()) return std::move(limits).error();
@@ -212,18 +217,54 @@ class Hvdrun {
         loop_,
         {.keeper_path = keeper.value(),
          .lifeline_grace = settings_.stop_grace,
+         .stopped_limit =
+             plan.driver.elastic ? plan.driver.worker_timeout : std::nullopt,
          .worker_nofile =
              FdLimit{user_limit.value().rlim_cur, user_limit.value().rlim_max},
-         .spare = [this](pid_t pid) { return script_ && script_->Runs(pid); }},
+         .spare =
+             [this](pid_t pid) {
+               return (script_ && script_->Runs(pid)) ||
+                      (ways_ && ways_->Runs(pid));
+             }},
         run.launcher_handlers());
     if (!launcher.ok()) return std::move(launcher).error();
-    const std::unique_ptr<HostDiscovery> discovery = MakeDiscovery(plan.env);
+    Result<std::unique_ptr<ManyHosts>> many{nullptr};
+    if (many_hosts_) {
+      many = ManyHosts::Make(
+          loop_, {.settings = settings_,
+                  .own_env = env_,
+                  .keeper_path = keeper.value(),
+                  .spare =
+                      [this, own = launcher.value()->keeper_pid()](pid_t pid) {
+                        return pid == own || (script_ && script_->Runs(pid));
+                      },
+                  .worker_handlers = run.launcher_handlers(),
+                  .local = *launcher.value(),
+                  .server = *server.value(),
+                  .env = plan.env,
+                  .say =
+                      [&](const std::string& line) {
+                        output.value()->PrintLine("hvdrun: " + line);
+                      }});
+      if (!many.ok()) return std::move(many).error();
+      ways_ = many.value().get();
+    }
+    std::unique_ptr<HostDiscovery> discovery = MakeDiscovery();
+    if (many_hosts_) {
+      discovery = many.value()->Prove(std::move(discovery),
+                                      [&](const std::string& host, Error why) {
+                                        run.OnHostLost(host, std::move(why));
+                                      });
+    }
 
     router_.handle = [&](int signo) { run.OnSignal(signo); };
-    const JobEnd end = run.Run(*launcher.value(), *server.value(), *discovery);
+    WorkerLauncher& workers =
+        many_hosts_ ? many.value()->launcher() : *launcher.value();
+    const JobEnd end = run.Run(workers, *server.value(), *discovery);
     control_file_.reset();
     pushed_ = nullptr;
     script_ = nullptr;
+    ways_ = nullptr;
     return Finish(end, files, *output.value());
   }
 
@@ -254,22 +295,16 @@ class Hvdrun {
     return Done{};
   }
 
-  // `env` gets the addresses of the hosts that are discovered.
-  std::unique_ptr<HostDiscovery> MakeDiscovery(JobEnv& env) {
+  std::unique_ptr<HostDiscovery> MakeDiscovery() {
     const ElasticSettings& elastic = settings_.elasticity;
     std::unique_ptr<HostDiscovery> source = MakeFirstSource();
-    if (!elastic.hosts_may_change()) return source;
     if (!elastic.control_file.empty()) {
       auto pushed = std::make_unique<PushedHosts>(loop_, std::move(source),
                                                   elastic.slots_per_host);
       pushed_ = pushed.get();
       source = std::move(pushed);
     }
-    return std::make_unique<LocalHostsOnly>(
-        loop_, std::move(source), kLookupLimit,
-        [&env](const HostAddress& host) {
-          env.networks[host.host].ring_address = host.address;
-        });
+    return source;
   }
 
   std::unique_ptr<HostDiscovery> MakeFirstSource() {
@@ -336,11 +371,13 @@ class Hvdrun {
 
   const Settings& settings_;
   const EnvList& env_;
+  bool many_hosts_ = false;  // some are other machines, or may be
   EventLoop loop_;
   SignalRouter router_;
   const std::string control_token_ = ToHex(RandomBytes(kKeyBytes));
   // While the job runs, and only where they were asked for.
   const ScriptDiscovery* script_ = nullptr;
+  const ManyHosts* ways_ = nullptr;
   PushedHosts* pushed_ = nullptr;
   std::optional<ControlFile> control_file_;
   SignalSource signals_;

@@ -87,6 +87,7 @@ class ElasticDriver {
   void Apply(const WorkerBlames& event);
   void Apply(const WorkerStopped& event);
   void Apply(const WorkerExited& event);
+  void Apply(const HostLost& event);
   void Apply(const SignalReceived& event);
   void Apply(const LauncherLost& event);
   void Apply(const Tick& event);
@@ -96,6 +97,10 @@ class ElasticDriver {
   void KillAll();
   void EndIfAllEnded();
   void End();
+
+  // lost_host.cc
+  void LoseWorker(Worker& worker, const std::string& reason);
+  void Unlist(const std::string& host);
 
   // static_job.cc: the one world of a static job.
   void OnStaticExit(Worker& worker);

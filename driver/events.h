@@ -62,6 +62,12 @@ struct WorkerExited {
   LaunchId launch{};
   ExitStatus status;
 };
+// The host is off, cut off or out of order: nobody will hear how its workers
+// ended, and none can be started there until it is discovered again.
+struct HostLost {
+  std::string host;
+  Error error;
+};
 // There will never be a list of hosts.
 struct DiscoveryFailed {
   Error error;
@@ -80,7 +86,7 @@ struct Tick {};
 
 using Event = std::variant<HostsDiscovered, DiscoveryFailed, WorkerStarted,
                            WorkerStartFailed, WorkerReady, WorkerHeard,
-                           WorkerBlames, WorkerStopped, WorkerExited,
+                           WorkerBlames, WorkerStopped, WorkerExited, HostLost,
                            SignalReceived, LauncherLost, Tick>;
 
 // Actions.

@@ -53,6 +53,8 @@ std::string Text(const WorkerEnd& worker) {
   std::string text = " [" + std::to_string(worker.rank) + ' ';
   if (worker.status) {
     text += Text(*worker.status);
+  } else if (worker.host_lost) {
+    text += "lost";
   } else {
     text += worker.pid ? "not-ended" : "not-started";
   }
@@ -101,6 +103,9 @@ std::string Details(const Event& event) {
           [](const WorkerExited& e) {
             return " launch=" + Number(e.launch) + ' ' + Text(e.status);
           },
+          [](const HostLost& e) {
+            return ' ' + e.host + ": " + e.error.message();
+          },
           [](const SignalReceived& e) { return ' ' + SignalName(e.signo); },
           [](const LauncherLost& e) { return ": " + e.error.message(); },
           [](const Tick&) { return std::string(); },
@@ -122,6 +127,7 @@ std::string_view EventWord(const Event& event) {
           [](const WorkerBlames&) { return "blame"; },
           [](const WorkerStopped&) { return "stopped"; },
           [](const WorkerExited&) { return "exit"; },
+          [](const HostLost&) { return "host-lost"; },
           [](const SignalReceived&) { return "signal"; },
           [](const LauncherLost&) { return "launcher-lost"; },
           [](const Tick&) { return "tick"; },

@@ -38,6 +38,7 @@ struct WorkerEnd {
   std::optional<pid_t> pid;          // nullopt: never started
   std::optional<Error> start_error;  // why not, if the launcher said so
   std::optional<ExitStatus> status;  // nullopt: never started, or never ended
+  bool host_lost = false;            // before it ended, or with it: unknown
   bool told_to_stop = false;         // by us, before it ended: a victim
   std::optional<Duration> started_at;
   std::optional<Duration> joined_at;

@@ -36,8 +36,9 @@ struct Worker {
   bool failed = false;              // charged to its slot
   std::optional<Instant> leave_by;  // then it is made to leave
 
-  bool HasEnded() const {  // or failed to start
-    return end.status.has_value() || end.start_error.has_value();
+  bool HasEnded() const {  // or failed to start, or went with its host
+    return end.status.has_value() || end.start_error.has_value() ||
+           end.host_lost;
   }
   bool IsRunning() const { return end.pid.has_value() && !HasEnded(); }
   // It ended of its own will, with 0.

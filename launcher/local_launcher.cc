@@ -12,6 +12,7 @@
 
 #include "base/overloaded.h"
 #include "base/process.h"
+#include "launcher/stdin_relay.h"
 
 namespace hvd {
 namespace {
@@ -72,6 +73,11 @@ LocalLauncher::LocalLauncher(EventLoop& loop, Options options,
       keeper_pid_(keeper_pid),
       keeper_pidfd_(std::move(keeper_pidfd)) {
   readable_ = loop_.OnReadable(channel_.fd(), [this] { OnSocket(); });
+  if (options_.stopped_limit) {
+    stopped_.emplace(loop_, *options_.stopped_limit, [this](LaunchId id) {
+      if (handlers_.on_stopped) handlers_.on_stopped(id);
+    });
+  }
   Command(KeeperConfigure{options_.lifeline_grace, options_.worker_nofile});
 }
 
@@ -89,6 +95,11 @@ void LocalLauncher::Launch(LaunchId id, WorkerCommand command) {
   if (lost_) {
     FailStart(id, {ErrorCode::kUnavailable, "the keeper is gone"});
     return;
+  }
+  if (!command.stdin_fd.valid()) {
+    Result<UniqueFd> nothing = OpenDevNull();
+    if (!nothing.ok()) return FailStart(id, nothing.error());
+    command.stdin_fd = std::move(nothing).value();
   }
   std::vector<UniqueFd> fds;
   fds.push_back(std::move(command.stdin_fd));
@@ -108,6 +119,7 @@ void LocalLauncher::Launch(LaunchId id, WorkerCommand command) {
 }
 
 void LocalLauncher::Signal(LaunchId id, int signo) {
+  if (signo == SIGCONT && stopped_) stopped_->StartAnew();
   if (workers_.contains(id)) Command(KeeperSignal{id, signo});
 }
 
@@ -219,6 +231,7 @@ void LocalLauncher::OnStarted(const KeeperStarted& started) {
   const auto worker = workers_.find(started.id);
   if (worker == workers_.end()) return;  // given up meanwhile
   worker->second.pid = started.pid;
+  if (stopped_) stopped_->Add(started.id, started.pid);
   if (handlers_.on_started) handlers_.on_started(started.id, started.pid);
 }
 
@@ -230,6 +243,7 @@ void LocalLauncher::OnStartFailed(const KeeperStartFailed& failed) {
 }
 
 void LocalLauncher::OnExited(const KeeperExited& exited) {
+  if (stopped_) stopped_->Remove(exited.id);
   if (workers_.erase(exited.id) == 0) return;
   if (handlers_.on_exit) handlers_.on_exit(exited.id, exited.status);
 }
@@ -243,6 +257,12 @@ void LocalLauncher::OnAllStopped() {
     if (fn) fn();
     if (alive.expired()) return;
   }
+}
+
+void LocalLauncher::Rest(std::function<void()> done) {
+  if (stopped_) stopped_->Rest();
+  // After what is queued for the keeper.
+  Later(std::move(done));
 }
 
 void LocalLauncher::FailStart(LaunchId id, Error error) {
@@ -265,6 +285,7 @@ void LocalLauncher::Lose(Error why) {
   ::kill(keeper_pid_, SIGKILL);
   ReapPidfd(keeper_pidfd_.get());
   workers_.clear();
+  stopped_.reset();
   orphans_ = std::make_unique<OrphanSweep>(loop_, options_.lifeline_grace,
                                            options_.spare,
                                            [this](int) { OnOrphansGone(); });

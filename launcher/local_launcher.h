@@ -25,6 +25,7 @@
 #include "launcher/keeper_protocol.h"
 #include "launcher/orphan_sweep.h"
 #include "launcher/stop_ladder.h"
+#include "launcher/stopped_watch.h"
 #include "launcher/worker_launcher.h"
 
 namespace hvd {
@@ -36,6 +37,8 @@ class LocalLauncher : public WorkerLauncher {
     // Between TERM and KILL, for what is left when a worker has ended, when
     // this process is gone, or when the keeper is.
     Duration lifeline_grace{10'000};
+    // After which on_stopped is called; nullopt: nobody wants to know.
+    std::optional<Duration> stopped_limit = {};
     // RLIMIT_NOFILE as the user had it, if this process changed its own.
     std::optional<FdLimit> worker_nofile = {};
     // A direct child of this process that is no worker (a discovery script):
@@ -58,6 +61,7 @@ class LocalLauncher : public WorkerLauncher {
   void Signal(LaunchId id, int signo) override;
   void Stop(LaunchId id, int first_signal, Duration grace) override;
   void StopLeftovers(Duration grace, std::function<void()> done) override;
+  void Rest(std::function<void()> done) override;
 
   pid_t keeper_pid() const { return keeper_pid_; }
 
@@ -97,6 +101,7 @@ class LocalLauncher : public WorkerLauncher {
   bool lost_ = false;
   std::map<LaunchId, Worker> workers_;
   std::vector<std::function<void()>> leftovers_done_;
+  std::optional<StoppedWatch> stopped_;
   std::unique_ptr<FdWatch> readable_;
   std::unique_ptr<FdWatch> writable_;
   std::unique_ptr<OrphanSweep> orphans_;

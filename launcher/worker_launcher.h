@@ -1,7 +1,8 @@
 // WorkerLauncher: starts workers on a host and tells how they end.
 //
-// The interface; LocalLauncher is the real one for this machine. It moves no
-// output: the descriptors in a WorkerCommand are where a worker writes.
+// The interface; LocalLauncher is the real one for this machine, AgentLauncher
+// for another, LauncherRouter for all hosts of a job. The descriptors in a
+// WorkerCommand are where a worker reads and writes.
 //
 // Loop thread only.
 #pragma once
@@ -22,12 +23,16 @@
 namespace hvd {
 
 struct WorkerCommand {
-  std::vector<std::string> argv;  // argv[0] is looked up in the env's PATH
-  EnvList env;                    // whole
-  std::string cwd;
-  UniqueFd stdin_fd;  // taken over, closed here once the worker has it
-  UniqueFd stdout_fd;
-  UniqueFd stderr_fd;
+  std::vector<std::string> argv = {};  // argv[0]: looked up in env's PATH
+  EnvList env = {};                    // whole
+  std::string cwd = {};
+  std::string host =
+      {};  // the worker's; a launcher of one host needs no telling
+  // Taken over, closed here once the worker has them. Not valid: the worker
+  // reads end of file.
+  UniqueFd stdin_fd = {};
+  UniqueFd stdout_fd = {};
+  UniqueFd stderr_fd = {};
 };
 
 struct LauncherHandlers {
@@ -37,6 +42,9 @@ struct LauncherHandlers {
   // Once per started worker, after its own process ended. What it left behind
   // in its session is already being stopped.
   std::function<void(LaunchId, ExitStatus)> on_exit;
+  // The worker's process has been stopped (SIGSTOP) for too long, and not by
+  // this job; where that is watched.
+  std::function<void(LaunchId)> on_stopped = {};
   // A stopped worker outlived SIGKILL by kKillPatience (uninterruptible I/O)
   // and is given up; on_exit with SIGKILL follows at once.
   std::function<void(LaunchId, pid_t)> on_stuck = {};
@@ -59,6 +67,9 @@ class WorkerLauncher {
   // Everything that any worker started and that still runs gets TERM, then
   // after `grace` KILL, until nothing is left; then `done`, on the loop.
   virtual void StopLeftovers(Duration grace, std::function<void()> done) = 0;
+  // This process will be stopped by its user (Ctrl-Z) once `done` has run, on
+  // the loop: until it goes on nobody takes its silence for its end.
+  virtual void Rest(std::function<void()> done) = 0;
 };
 
 }  // namespace hvd

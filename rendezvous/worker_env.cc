@@ -108,6 +108,7 @@ HostNetwork NetworkOf(const JobEnv& job, const std::string& host) {
     network.rendezvous_address = job.rendezvous_address;
     network.rendezvous_port = job.rendezvous_port;
   }
+  if (network.master_port == 0) network.master_port = job.master_port;
   if (network.store_address.empty()) {
     network.store_address = network.rendezvous_address;
     network.store_port = network.rendezvous_port;
@@ -180,10 +181,9 @@ void WriteTorch(const JobEnv& job, const World& world, int hosts,
   env.Set("ROLE_NAME", "default");  // torchrun's
   env.Set("ROLE_RANK", p.rank);
   env.Set("ROLE_WORLD_SIZE", p.size);
-  env.Set("MASTER_ADDR",
-          job.master_address.value_or(
-              NetworkOf(job, world.workers.front().host).ring_address));
-  env.Set("MASTER_PORT", job.master_port);
+  const HostNetwork first = NetworkOf(job, world.workers.front().host);
+  env.Set("MASTER_ADDR", job.master_address.value_or(first.ring_address));
+  env.Set("MASTER_PORT", first.master_port);
   env.Set("TORCHELASTIC_RUN_ID", job.job_id);
   env.Set("TORCHELASTIC_RESTART_COUNT", job.restart_count);
   env.Set("TORCHELASTIC_MAX_RESTARTS", job.max_restarts);

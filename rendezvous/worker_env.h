@@ -28,6 +28,7 @@ enum class RankEnv { kStandard, kMpi };  // kMpi: OMPI_… and PMI_… besides
 struct HostNetwork {
   std::string interface_name = "lo";       // for Gloo and NCCL
   std::string ring_address = "127.0.0.1";  // what ring listeners bind to
+  std::uint16_t master_port = 0;  // kept there for rank 0; 0: the job's own
   // Where these workers find hvdrun; empty: at the job's own address and port.
   std::string rendezvous_address = {};
   std::uint16_t rendezvous_port = 0;

@@ -10,7 +10,8 @@ namespace {
 
 BuildFacts Facts() {
   return {"1.2.3", "GNU 12.2.0", std::string("/opt/libexec/hvdrun-keeper"),
-          Error{ErrorCode::kNotFound, "/opt/lib/libhvd.so is not there"}};
+          Error{ErrorCode::kNotFound, "/opt/lib/libhvd.so is not there"},
+          std::string("/opt/libexec/hvdrun-agent")};
 }
 
 }  // namespace

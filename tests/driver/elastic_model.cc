@@ -15,7 +15,7 @@ using Kind = Move::Kind;
 std::string ToText(const Move& move) {
   constexpr const char* kNames[] = {
       "start", "ask",    "go-home", "obey",  "missed", "fail-to-start",
-      "crash", "finish", "hang",    "hosts", "wait"};
+      "crash", "finish", "hang",    "hosts", "lose",   "wait"};
   return std::string(kNames[static_cast<int>(move.kind)]) + ' ' +
          std::to_string(move.n);
 }
@@ -47,7 +47,11 @@ std::vector<Move> ElasticModel::Duties() const {
 
 std::vector<Move> ElasticModel::Hazards() const {
   std::vector<Move> moves;
+  std::set<std::string> hosts;
   for (const auto& [launch, process] : processes_) {
+    if (hosts.insert(process.id.host).second) {
+      moves.push_back({Kind::kLose, launch});
+    }
     if (!process.runs) {
       moves.push_back({Kind::kFailToStart, launch});
       continue;
@@ -61,7 +65,7 @@ std::vector<Move> ElasticModel::Hazards() const {
     }
   }
   for (int list = 0; list < static_cast<int>(menu_.size()); ++list) {
-    if (list != list_) moves.push_back({Kind::kHosts, list});
+    if (list != list_ || !lost_.empty()) moves.push_back({Kind::kHosts, list});
   }
   if (driver_.NextDeadline()) moves.push_back({Kind::kWait, 0});
   return moves;
@@ -102,7 +106,10 @@ void ElasticModel::Do(const Move& move) {
       return;
     case Kind::kHosts:
       list_ = move.n;
+      lost_.clear();
       return Feed(HostsDiscovered{menu_[static_cast<std::size_t>(move.n)]});
+    case Kind::kLose:
+      return LoseHost(std::string(processes_.at(move.n).id.host));
     case Kind::kWait:
       now_ = std::max(now_, *driver_.NextDeadline());
       return Feed(Tick{});
@@ -117,7 +124,18 @@ void ElasticModel::NoteFailure(const Process& process) {
   }
 }
 
+void ElasticModel::LoseHost(const std::string& host) {
+  lost_.insert(host);
+  for (auto next = processes_.begin(); next != processes_.end();) {
+    const bool lost = next->second.id.host == host;
+    if (lost) gone_.insert(next->second.id);
+    next = lost ? processes_.erase(next) : std::next(next);
+  }
+  Feed(HostLost{host, Error{ErrorCode::kTimeout, "silent"}});
+}
+
 bool ElasticModel::IsListed(const WorkerId& id) const {
+  if (lost_.contains(id.host)) return false;
   const HostList& hosts = menu_[static_cast<std::size_t>(list_)];
   return std::any_of(hosts.begin(), hosts.end(), [&](const HostSlots& host) {
     return host.host == id.host && id.slot < host.slots;
@@ -147,6 +165,7 @@ std::string ElasticModel::Describe() const {
                      (formed_    ? 'f'
                       : spoiled_ ? 's'
                                  : '-');
+  for (const std::string& host : lost_) text += '-' + host;
   for (const auto& [launch, p] : processes_) {
     text += ' ' + ToString(p.id);
     text += p.runs ? 'r' : 's';

@@ -35,6 +35,7 @@ struct Move {
     kFinish,  // exits with 0 of its own will
     kHang,    // does nothing any more until it is killed
     kHosts,   // the n-th list of the menu is discovered
+    kLose,    // the host of launch n is lost
     kWait,    // time passes until the driver's next deadline
   };
   Kind kind{};
@@ -94,6 +95,7 @@ class ElasticModel {
   void NoteFailure(const Process& process);
   bool IsListed(const WorkerId& id) const;
   bool InWorld(const WorkerId& id) const;
+  void LoseHost(const std::string& host);
   bool MayAsk(const Process& process) const;
   bool RingIsBroken() const;
   void FormIfAllAsk();
@@ -107,9 +109,10 @@ class ElasticModel {
   ElasticDriver driver_;
   World world_;
   bool formed_ = false;
-  bool spoiled_ = false;     // a member is lost: it is not handed out any more
-  int list_ = -1;            // of the menu; -1: none yet
-  std::set<WorkerId> gone_;  // members of the world that have ended
+  bool spoiled_ = false;  // a member is lost: it is not handed out any more
+  int list_ = -1;         // of the menu; -1: none yet
+  std::set<std::string> lost_;        // hosts, since that list
+  std::set<WorkerId> gone_;           // members of the world that have ended
   std::map<int, Process> processes_;  // by launch; the living
   std::map<WorkerId, int> failures_;  // of each slot
   bool ended_ = false;

@@ -43,6 +43,11 @@ class Witness {
     return launches;
   }
   void Set(LaunchId launch, Life life) { lives_[launch] = life; }
+  void EndAllOn(const std::string& host) {
+    for (auto& [launch, life] : lives_) {
+      if (hosts_.at(launch) == host) life = Life::kEnded;
+    }
+  }
 
   std::string trace;
 
@@ -63,6 +68,7 @@ class Witness {
             action.worker);
     REQUIRE(ranks_.insert(action.rank).second);
     REQUIRE(lives_.emplace(action.launch, Life::kStarting).second);
+    hosts_[action.launch] = action.worker.host;
   }
   void Check(const StopWorker& action) {
     REQUIRE(lives_.count(action.launch) == 1);
@@ -95,6 +101,7 @@ class Witness {
   Epoch epoch_{};
   std::set<int> ranks_;
   std::map<LaunchId, Life> lives_;
+  std::map<LaunchId, std::string> hosts_;
   std::set<LaunchId> stopped_;
   bool ended_ = false;
   Outcome outcome_;
@@ -147,6 +154,11 @@ class Walk {
     Feed(WorkerExited{launch, status});
   }
 
+  void LoseHost(const std::string& host) {
+    witness_.EndAllOn(host);
+    Feed(HostLost{host, Error{ErrorCode::kTimeout, "silent"}});
+  }
+
   ExitStatus AnyStatus() {
     switch (Pick(4)) {
       case 0:
@@ -171,7 +183,7 @@ class Walk {
   void Step() {
     const auto starting = witness_.In(Life::kStarting);
     const auto running = witness_.In(Life::kRunning);
-    switch (Pick(11)) {
+    switch (Pick(12)) {
       case 0:
         Feed(HostsDiscovered{{{"a", 1 + Pick(3)}, {"b", 1 + Pick(3)}}});
         break;
@@ -195,6 +207,9 @@ class Walk {
         break;
       case 7:
         if (Pick(6) == 0) Feed(SignalReceived{Pick(2) == 0 ? SIGINT : SIGTERM});
+        break;
+      case 10:
+        if (Pick(8) == 0) LoseHost(Pick(2) == 0 ? "a" : "b");
         break;
       case 8:
         if (Pick(12) == 0) Feed(LauncherLost{Error{ErrorCode::kInternal, "x"}});

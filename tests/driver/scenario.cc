@@ -108,6 +108,10 @@ Result<Event> ParseEvent(const std::string& line) {
   if (kind == "launcher-lost:") {
     return Event{LauncherLost{Error{ErrorCode::kInternal, rest}}};
   }
+  if (kind == "host-lost") {
+    return Event{HostLost{rest.substr(0, rest.find(':')),
+                          Error{ErrorCode::kUnavailable, AfterColon(rest)}}};
+  }
   if (kind == "stopped") return Event{WorkerStopped{Launch(fields)}};
   if (kind == "started") {
     return Event{WorkerStarted{Launch(fields), std::stoi(fields.at("pid"))}};

@@ -28,7 +28,9 @@ class StoppedWatch {
 
   void Add(LaunchId launch, pid_t pid);
   void Remove(LaunchId launch) { workers_.erase(launch); }
-  // We were stopped ourselves, and all workers with us: no time has passed.
+  // All workers are about to be stopped, and it is known why.
+  void Rest();
+  // They go on: no time has passed.
   void StartAnew();
 
  private:

@@ -1,4 +1,4 @@
-#include "cmd/stopped_watch.h"
+#include "launcher/stopped_watch.h"
 
 #include <algorithm>
 #include <utility>
@@ -23,7 +23,10 @@ void StoppedWatch::Add(LaunchId launch, pid_t pid) {
   workers_[launch].pid = pid;
 }
 
+void StoppedWatch::Rest() { next_.reset(); }
+
 void StoppedWatch::StartAnew() {
+  if (!next_) LookLater();
   for (auto& [launch, worker] : workers_) worker.since.reset();
 }
 

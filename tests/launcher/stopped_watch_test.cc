@@ -1,4 +1,4 @@
-#include "cmd/stopped_watch.h"
+#include "launcher/stopped_watch.h"
 
 #include <signal.h>
 
@@ -11,7 +11,8 @@ using namespace std::chrono_literals;
 
 namespace hvd {
 
-TEST_CASE("a worker that is stopped for too long is told of once", "[cmd]") {
+TEST_CASE("a worker that is stopped for too long is told of once",
+          "[launcher]") {
   EventLoop loop;
   std::vector<LaunchId> told;
   StoppedWatch watch(loop, 200ms, [&](LaunchId id) { told.push_back(id); });
@@ -31,7 +32,7 @@ TEST_CASE("a worker that is stopped for too long is told of once", "[cmd]") {
   CHECK(loop.RunUntil([&] { return told.size() == 2; }, 10s));
 }
 
-TEST_CASE("a worker that is gone is not looked at", "[cmd]") {
+TEST_CASE("a worker that is gone is not looked at", "[launcher]") {
   EventLoop loop;
   int told = 0;
   StoppedWatch watch(loop, 100ms, [&](LaunchId) { ++told; });

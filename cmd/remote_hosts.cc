@@ -1,0 +1,270 @@
+#include "cmd/remote_hosts.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace hvd {
+namespace {
+
+// Hosts that come at about the same time are proved together.
+constexpr Duration kGather{100};
+constexpr Duration kFirstNote{5'000};
+constexpr Duration kNextNote{10'000};
+
+constexpr std::array kInterfaceVariables = {"NCCL_SOCKET_IFNAME",
+                                            "HOROVOD_GLOO_IFACE"};
+
+}  // namespace
+
+Result<std::unique_ptr<RemoteHosts>> RemoteHosts::Make(EventLoop& loop,
+                                                       Options options,
+                                                       Parts parts) {
+  Result<MachineNetwork> network =
+      MachineNetwork::Open(loop, options.pool.probe_key, options.pool.ports);
+  if (!network.ok()) return std::move(network).error();
+  Result<HostInterfaces> machine = network.value().Look();
+  if (!machine.ok()) return std::move(machine).error();
+  Result<std::vector<std::string>> addresses =
+      AddressesToDial(machine.value(), options.only_interfaces);
+  if (!addresses.ok()) return std::move(addresses).error();
+  options.pool.addresses = std::move(addresses).value();
+  return std::unique_ptr<RemoteHosts>(new RemoteHosts(
+      loop, std::move(options), std::move(parts), std::move(network).value()));
+}
+
+RemoteHosts::RemoteHosts(EventLoop& loop, Options options, Parts parts,
+                         MachineNetwork network)
+    : loop_(loop),
+      options_(std::move(options)),
+      parts_(std::move(parts)),
+      network_(std::move(network)),
+      proof_(options_.only_interfaces),
+      dialer_(ProbeDialer::Make(loop, options_.pool.probe_key)),
+      pool_(loop, options_.pool, parts_.bootstrap, parts_.worker_handlers,
+            {.on_agent = [this](
+                             const std::string& host,
+                             const AgentAbout& about) { OnAgent(host, about); },
+             .on_probed =
+                 [this](const std::string& host, const AgentProbed& probed) {
+                   const auto probe = probes_.extract(probed.number);
+                   if (probe.empty() || probe.mapped().from != host) return;
+                   OnProbed(probe.mapped(), probed.result);
+                 },
+             .on_failed = [this](const std::string& host,
+                                 Error error) { Fail(host, std::move(error)); },
+             .on_lost = [this](const std::string& host,
+                               Error error) { OnLost(host, std::move(error)); },
+             .on_chatter =
+                 [this](const std::string& line) { options_.say(line); }}) {}
+
+void RemoteHosts::Want(const HostList& hosts) {
+  std::set<std::string> wanted;
+  for (const HostSlots& host : hosts) wanted.insert(host.host);
+  std::vector<std::string> others;
+  for (const auto& [name, host] : hosts_) {
+    if (!wanted.contains(name)) others.push_back(name);
+  }
+  for (const std::string& name : others) Forget(name);
+  for (const HostSlots& host : hosts) {
+    if (!hosts_.contains(host.host)) Add(host);
+  }
+  if (!waiting_timer_ && AnyOnItsWay()) {
+    waiting_timer_ = loop_.After(kFirstNote, [this] { SayWaiting(); });
+  }
+}
+
+void RemoteHosts::Add(const HostSlots& slots) {
+  Host& host = hosts_[slots.host];
+  host.slots = slots;
+  host.lookup = LookUpHosts(
+      loop_, {slots.host}, options_.lookup_limit,
+      [this, name = slots.host](const Result<std::vector<HostAddress>>& found) {
+        OnLookedUp(name, found);
+      });
+}
+
+void RemoteHosts::Forget(const std::string& name) {
+  hosts_.erase(name);
+  proof_.RemoveHost(name);
+  pool_.Drop(name);
+  parts_.router.Remove(name);
+  // Who was waited for with it need not wait any more.
+  ProveSoon();
+}
+
+// A name that is unknown here may still be one to ssh.
+void RemoteHosts::OnLookedUp(const std::string& name,
+                             const Result<std::vector<HostAddress>>& found) {
+  Host& host = hosts_.at(name);
+  if (found.ok()) {
+    host.addresses = {found.value().front().address};
+    host.is_local = found.value().front().is_local;
+  }
+  // Its own handler is what runs.
+  loop_.Post([lookup = std::shared_ptr<HostLookup>(std::move(host.lookup))] {});
+  if (host.is_local) return AddLocal(name, host);
+  if (!found.ok() && options_.unknown_name_limit) {
+    host.give_up =
+        loop_.After(*options_.unknown_name_limit,
+                    [this, name, why = found.error()] { Fail(name, why); });
+  }
+  const Status wanted = pool_.Want({name, host.slots.login});
+  if (!wanted.ok()) Fail(name, wanted.error());
+}
+
+void RemoteHosts::AddLocal(const std::string& name, Host& host) {
+  Result<HostInterfaces> machine = network_.Look();
+  if (!machine.ok()) return Fail(name, std::move(machine).error());
+  host.master_port = network_.master_port();
+  machine.value().is_local = true;
+  Prove(name, host, std::move(machine).value());
+}
+
+void RemoteHosts::OnAgent(const std::string& name, const AgentAbout& about) {
+  Host& host = hosts_.at(name);
+  host.hvdrun_address = about.hvdrun_address;
+  host.master_port = about.master_port;
+  Prove(name, host,
+        {.host = name,
+         .identity = about.identity,
+         .probe_port = about.probe_port,
+         .interfaces = about.interfaces,
+         .default_route = about.default_route,
+         .preferred = {},
+         .is_local = false});
+}
+
+void RemoteHosts::Prove(const std::string& name, Host& host,
+                        HostInterfaces machine) {
+  host.give_up.reset();
+  machine.host = name;
+  machine.preferred = host.addresses;
+  for (const char* variable : kInterfaceVariables) {
+    const auto value = EnvFind(options_.user_env, variable);
+    if (!value) continue;
+    const auto line = UnmatchedInterface(variable, *value, machine);
+    if (line) options_.say(*line);
+  }
+  host.in_proof = true;
+  proof_.AddHost(std::move(machine));
+  ProveSoon();
+}
+
+// All hosts of a static job are proved at once; others do not wait for those
+// that may never come.
+void RemoteHosts::ProveSoon() {
+  if (options_.needed == HostsNeeded::kAll && AnyOnItsWay()) return;
+  prove_timer_ = loop_.After(AnyOnItsWay() ? kGather : Duration{0},
+                             [this] { RunProbes(); });
+}
+
+void RemoteHosts::RunProbes() {
+  std::map<std::string, std::vector<HostProbe>> by_host;
+  for (HostProbe& probe : proof_.TakeProbes()) {
+    by_host[probe.from].push_back(std::move(probe));
+  }
+  for (auto& [from, probes] : by_host) {
+    std::vector<ProbeTarget> targets;
+    for (const HostProbe& probe : probes) targets.push_back(probe.target);
+    if (AgentLauncher* agent = pool_.Find(from)) {
+      agent->Send(AgentProbe{std::move(targets), next_probe_});
+      for (HostProbe& probe : probes) {
+        probes_.emplace(next_probe_++, std::move(probe));
+      }
+    } else {
+      dialer_->Dial(std::move(targets),
+                    [this, probes = std::move(probes)](
+                        std::size_t index, const ProbeResult& result) {
+                      OnProbed(probes[index], result);
+                    });
+    }
+  }
+  CheckProofs();
+}
+
+void RemoteHosts::OnProbed(const HostProbe& probe, const ProbeResult& result) {
+  proof_.OnResult(probe, result);
+  RunProbes();
+}
+
+void RemoteHosts::CheckProofs() {
+  for (const std::string& name : proof_.hosts()) {
+    const auto found = hosts_.find(name);
+    if (found == hosts_.end()) continue;
+    const HostProof proof = proof_.Of(name);
+    if (proof.state == ProofState::kFailed) {
+      Error error = *proof.error;
+      for (const std::string& row : proof.table) {
+        options_.say(row);
+      }
+      Fail(name, std::move(error));
+      return ProveSoon();  // handlers may have changed everything
+    }
+    if (proof.state != ProofState::kProved) continue;
+    const bool first = !found->second.proved;
+    const Status admitted = Admit(name, found->second, proof.place);
+    if (!admitted.ok()) {
+      Fail(name, admitted.error());
+      return ProveSoon();
+    }
+    if (first) handlers_.on_proved(name);
+  }
+}
+
+Status RemoteHosts::Admit(const std::string& name, Host& host,
+                          const HostPlace& place) {
+  HostNetwork& network = parts_.env.networks[name];
+  if (host.proved && network.ring_address == place.address) return Done{};
+  network.interface_name = place.interface_name;
+  network.ring_address = place.address;
+  network.master_port = host.master_port;
+  if (!host.is_local) {
+    Result<std::uint16_t> port = parts_.server.AddAddress(host.hvdrun_address);
+    if (!port.ok()) return std::move(port).error();
+    network.rendezvous_address = host.hvdrun_address;
+    network.rendezvous_port = port.value();
+  }
+  parts_.server.SetRingAddress(name, place.address);
+  AgentLauncher* agent = pool_.Find(name);
+  parts_.router.Add(name, agent != nullptr ? *agent : parts_.local);
+  if (agent != nullptr) pool_.Ready(name);
+  host.proved = true;
+  return Done{};
+}
+
+void RemoteHosts::Fail(const std::string& name, Error error) {
+  failed_before_.insert(name);
+  Forget(name);
+  handlers_.on_failed(name, std::move(error));
+}
+
+void RemoteHosts::OnLost(const std::string& name, Error error) {
+  const bool proved = hosts_.at(name).proved;
+  Forget(name);
+  if (proved) {
+    handlers_.on_lost(name, std::move(error));
+  } else {
+    handlers_.on_failed(name, std::move(error).Wrap("host " + name));
+  }
+}
+
+void RemoteHosts::SayWaiting() {
+  waiting_timer_.reset();
+  const std::string line = pool_.Waiting();
+  // An elastic job tries them again for as long as they are listed.
+  const bool any_new =
+      std::any_of(hosts_.begin(), hosts_.end(), [this](const auto& entry) {
+        return !entry.second.proved && !failed_before_.contains(entry.first);
+      });
+  if (line.empty() || !any_new) return;
+  waiting_timer_ = loop_.After(kNextNote, [this] { SayWaiting(); });
+  options_.say(line);
+}
+
+bool RemoteHosts::AnyOnItsWay() const {
+  return std::any_of(hosts_.begin(), hosts_.end(),
+                     [](const auto& entry) { return !entry.second.in_proof; });
+}
+
+}  // namespace hvd

@@ -1,0 +1,146 @@
+// AgentMessage: what hvdrun and an agent tell each other, as plain data.
+//
+// launcher/proto/agent.proto is the same as bytes;
+// docs/design/agent_protocol.md has the order of things.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/process.h"
+#include "base/result.h"
+#include "discovery/interfaces.h"
+#include "discovery/probe_dialer.h"
+#include "rendezvous/world.h"
+
+namespace hvd {
+
+// Commands: hvdrun to an agent.
+
+struct AgentLaunch {
+  LaunchId id{};
+  std::vector<std::string> argv;
+  EnvList env;
+  std::string cwd;
+  bool has_input = false;  // it comes as WorkerBytes; else end of file
+  bool operator==(const AgentLaunch&) const = default;
+};
+struct AgentSignal {
+  LaunchId id{};
+  int signo = 0;
+  bool operator==(const AgentSignal&) const = default;
+};
+struct AgentStop {
+  LaunchId id{};
+  int first_signal = 0;
+  Duration grace{};
+  bool operator==(const AgentStop&) const = default;
+};
+struct AgentStopLeftovers {
+  Duration grace{};
+  bool operator==(const AgentStopLeftovers&) const = default;
+};
+// Finds out which addresses this host reaches. AgentProbed answers each.
+struct AgentProbe {
+  std::vector<ProbeTarget> targets;
+  std::uint64_t first = 0;  // number of the first; the others follow
+  bool operator==(const AgentProbe&) const = default;
+};
+// hvdrun is about to be stopped by its user (Ctrl-Z): its silence means nothing
+// until it speaks again. AgentResting answers.
+struct AgentRest {
+  bool operator==(const AgentRest&) const = default;
+};
+// Said by both ends while they have nothing else to say.
+struct AgentAlive {
+  bool operator==(const AgentAlive&) const = default;
+};
+// The job is over: the agent ends.
+struct AgentFarewell {
+  bool operator==(const AgentFarewell&) const = default;
+};
+
+using AgentCommand =
+    std::variant<AgentLaunch, AgentSignal, AgentStop, AgentStopLeftovers,
+                 AgentProbe, AgentRest, AgentAlive, AgentFarewell>;
+
+// Events: an agent to hvdrun.
+
+// The first one.
+struct AgentAbout {
+  std::string version;         // of the program
+  std::string host_name = {};  // as the host calls itself
+  pid_t pid = 0;
+  std::int64_t unix_ms = 0;  // its clock
+  // hvdrun's address as this host has reached it.
+  std::string hvdrun_address = {};
+  std::uint16_t master_port = 0;  // held for a rank 0 of this host
+  std::string identity = {};      // of the machine, in this job
+  std::uint16_t probe_port = 0;
+  std::vector<Interface> interfaces = {};
+  std::string default_route = {};  // the interface of it; "" if there is none
+  bool operator==(const AgentAbout&) const = default;
+};
+struct AgentStarted {
+  LaunchId id{};
+  pid_t pid = 0;
+  bool operator==(const AgentStarted&) const = default;
+};
+struct AgentStartFailed {
+  LaunchId id{};
+  ErrorCode code{};
+  std::string message;
+  bool operator==(const AgentStartFailed&) const = default;
+};
+struct AgentExited {
+  LaunchId id{};
+  ExitStatus status;
+  // All that it had written by then. The bytes may still be on their way.
+  std::uint64_t stdout_bytes = 0;
+  std::uint64_t stderr_bytes = 0;
+  bool operator==(const AgentExited&) const = default;
+};
+struct AgentStuck {
+  LaunchId id{};
+  pid_t pid = 0;
+  bool operator==(const AgentStuck&) const = default;
+};
+// As LauncherHandlers::on_stopped.
+struct AgentStopped {
+  LaunchId id{};
+  bool operator==(const AgentStopped&) const = default;
+};
+// Nobody reads the worker's stdin any more.
+struct AgentInputClosed {
+  LaunchId id{};
+  bool operator==(const AgentInputClosed&) const = default;
+};
+struct AgentLeftoversStopped {
+  bool operator==(const AgentLeftoversStopped&) const = default;
+};
+struct AgentProbed {
+  std::uint64_t number = 0;
+  ProbeResult result;
+  bool operator==(const AgentProbed&) const = default;
+};
+struct AgentResting {
+  bool operator==(const AgentResting&) const = default;
+};
+// The agent cannot go on: its keeper was killed.
+struct AgentBroken {
+  std::string message;
+  bool operator==(const AgentBroken&) const = default;
+};
+
+using AgentEvent =
+    std::variant<AgentAbout, AgentStarted, AgentStartFailed, AgentExited,
+                 AgentStuck, AgentStopped, AgentInputClosed,
+                 AgentLeftoversStopped, AgentProbed, AgentResting, AgentAlive,
+                 AgentBroken>;
+
+}  // namespace hvd

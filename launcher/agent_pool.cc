@@ -1,0 +1,131 @@
+#include "launcher/agent_pool.h"
+
+#include <utility>
+#include <variant>
+
+#include "base/random_bytes.h"
+#include "launcher/agent_orders.h"
+#include "launcher/remote_library.h"
+
+namespace hvd {
+namespace {
+
+constexpr std::size_t kTokenBytes = 32;
+
+}  // namespace
+
+AgentPool::AgentPool(EventLoop& loop, Options options, Bootstrap& bootstrap,
+                     LauncherHandlers worker_handlers, Handlers handlers)
+    : loop_(loop),
+      options_(std::move(options)),
+      worker_handlers_(std::move(worker_handlers)),
+      handlers_(std::move(handlers)),
+      starts_(
+          loop, bootstrap, options_.starts,
+          [this](const std::string& host) { return MakeOrders(host); },
+          {.on_failed = [this](const std::string& host,
+                               Error error) { Lose(host, std::move(error)); },
+           .on_ended =
+               [this](const std::string& host, Error error) {
+                 // Of an agent that is here, its own end says no more.
+                 const bool is_here = agents_.contains(host);
+                 Lose(host, is_here ? Error{ErrorCode::kUnavailable,
+                                            "the connection that started "
+                                            "its agent has ended"}
+                                    : std::move(error));
+               },
+           .on_chatter =
+               [this](const std::string& line) {
+                 handlers_.on_chatter(line);
+               }}) {}
+
+Status AgentPool::Want(const RemoteHost& host) {
+  Status loaded = LoadServer();
+  if (loaded.ok()) starts_.Want(host);
+  return loaded;
+}
+
+void AgentPool::Drop(const std::string& host) {
+  auto node = agents_.extract(host);
+  if (!node.empty()) Retire(std::move(node.mapped()));
+  starts_.Drop(host);
+  if (server_) server_->Forget(host);
+}
+
+AgentLauncher* AgentPool::Find(const std::string& host) {
+  const auto found = agents_.find(host);
+  return found == agents_.end() ? nullptr : found->second.get();
+}
+
+Status AgentPool::LoadServer() {
+  if (server_) return Done{};
+  Result<std::unique_ptr<AgentServer>> server = LoadAgentServer(
+      options_.library_path,
+      {.addresses = options_.addresses, .ports = options_.ports},
+      {.on_agent =
+           [this](const std::string& host, std::unique_ptr<AgentLink> link) {
+             OnAgent(host, std::move(link));
+           },
+       .on_refused =
+           [this](const std::string& line) { handlers_.on_chatter(line); }},
+      [&loop = loop_](std::function<void()> fn) { loop.Post(std::move(fn)); });
+  if (!server.ok()) return std::move(server).error();
+  server_ = std::move(server).value();
+  return Done{};
+}
+
+std::string AgentPool::MakeOrders(const std::string& host) {
+  const std::string token = RandomBytes(kTokenBytes);
+  server_->Expect(host, token);
+  return ToJson({.host = host,
+                 .token = token,
+                 .endpoints = server_->endpoints(),
+                 .certificate = server_->certificate(),
+                 .probe_key = options_.probe_key,
+                 .ports = options_.ports,
+                 .host_timeout = options_.host_timeout,
+                 .stopped_limit = options_.stopped_limit,
+                 .stop_grace = options_.stop_grace});
+}
+
+void AgentPool::OnAgent(const std::string& host,
+                        std::unique_ptr<AgentLink> link) {
+  agents_[host] = std::make_unique<AgentLauncher>(
+      loop_, std::move(link),
+      AgentLauncher::Options{.host = host,
+                             .host_timeout = options_.host_timeout,
+                             .kept = options_.kept_variables},
+      worker_handlers_,
+      AgentLauncher::HostHandlers{
+          .on_message = [this,
+                         host](const AgentEvent& e) { OnMessage(host, e); },
+          .on_lost = [this, host](Error why) { Lose(host, std::move(why)); }});
+  starts_.SetPhase(host, StartPhase::kInterfaceProof);
+}
+
+void AgentPool::OnMessage(const std::string& host, const AgentEvent& event) {
+  if (const auto* about = std::get_if<AgentAbout>(&event)) {
+    handlers_.on_agent(host, *about);
+  } else if (const auto* probed = std::get_if<AgentProbed>(&event)) {
+    handlers_.on_probed(host, *probed);
+  }
+}
+
+void AgentPool::Lose(const std::string& host, Error why) {
+  const bool was_here = agents_.contains(host);
+  Drop(host);
+  if (was_here) {
+    handlers_.on_lost(host, std::move(why));
+  } else {
+    handlers_.on_failed(host, std::move(why));
+  }
+}
+
+void AgentPool::Retire(std::unique_ptr<AgentLauncher> agent) {
+  retired_.push_back(std::move(agent));
+  loop_.Post([this, alive = std::weak_ptr<int>(alive_)] {
+    if (!alive.expired()) retired_.clear();
+  });
+}
+
+}  // namespace hvd

@@ -1,0 +1,69 @@
+// AgentWorkers: what an agent does for hvdrun: its commands, carried out by a
+// launcher of this machine, and the workers' output and input, moved.
+//
+// It decides nothing about the job. When hvdrun is gone, silent for too long or
+// says farewell, on_end says so, once: whoever owns the launcher then ends it,
+// and with it every worker.
+//
+// Loop thread only. Handlers run on the loop.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/event_loop.h"
+#include "discovery/probe_dialer.h"
+#include "launcher/agent_connection.h"
+#include "launcher/byte_sink.h"
+#include "launcher/byte_source.h"
+#include "launcher/life_signs.h"
+#include "launcher/worker_launcher.h"
+
+namespace hvd {
+
+class AgentWorkers {
+ public:
+  // nullopt: the job is over. Else why there is nobody to work for.
+  using EndHandler = std::function<void(std::optional<Error>)>;
+
+  struct Options {
+    Duration host_timeout{15'000};
+    EnvList login_env = {};  // the agent's own, where its login variables are
+  };
+
+  // `dialer` runs probes.
+  AgentWorkers(EventLoop& loop, std::unique_ptr<AgentUplink> uplink,
+               std::unique_ptr<ProbeDialer> dialer, Options options,
+               EndHandler on_end);
+  AgentWorkers(const AgentWorkers&) = delete;
+  AgentWorkers& operator=(const AgentWorkers&) = delete;
+
+  // For the launcher that Start() gets.
+  LauncherHandlers launcher_handlers();
+  // `about` is the first thing that hvdrun hears. `launcher` outlives this.
+  void Start(WorkerLauncher& launcher, AgentAbout about);
+
+ private:
+  void OnMessage(const AgentCommand& command);
+  void OnBytes(WorkerBytes bytes);
+  void On(const AgentLaunch& command);
+  void On(const AgentProbe& command);
+  Result<WorkerCommand> MakePipes(const AgentLaunch& command);
+  void OnExit(LaunchId id, ExitStatus status);
+  void Say(AgentEvent event);
+  void End(std::optional<Error> why);
+
+  EventLoop& loop_;
+  std::unique_ptr<AgentUplink> uplink_;
+  std::unique_ptr<ProbeDialer> dialer_;
+  Options options_;
+  EndHandler on_end_;
+  WorkerLauncher* launcher_ = nullptr;  // since Start()
+  ByteSource output_;
+  ByteSink input_;
+  std::unique_ptr<LifeSigns> life_signs_;
+};
+
+}  // namespace hvd

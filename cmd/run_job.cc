@@ -128,6 +128,8 @@ void JobRun::OnHostLost(const std::string& host, Error error) {
   for (const auto& [worker, launch] : newest_) {
     if (worker.host != host || live_.erase(launch) == 0) continue;
     output_.Drain(launch);
+    // Whatever may still run there has no say any more.
+    server_->Replace(worker, LaunchId{static_cast<int>(launch) + 1});
   }
   Feed(HostLost{host, std::move(error)});
 }
@@ -168,6 +170,7 @@ void JobRun::Perform(const PublishWorld& action) {
 void JobRun::Perform(const StartWorker& action) {
   live_.emplace(action.launch, action.rank);
   newest_[action.worker] = action.launch;
+  server_->Replace(action.worker, action.launch);
   Result<WorkerCommand> command = MakeCommand(action);
   if (command.ok()) {
     launcher_->Launch(action.launch, std::move(command).value());
@@ -207,7 +210,9 @@ Result<WorkerCommand> JobRun::MakeCommand(const StartWorker& action) {
   output_.Relabel(action.launch, rank, world_.epoch);
   return WorkerCommand{
       .argv = plan_.command,
-      .env = WorkerEnvironment(plan_, world, rank),
+      .env = EnvMerge(
+          WorkerEnvironment(plan_, world, rank),
+          {{kLaunchVariable, std::to_string(static_cast<int>(action.launch))}}),
       .cwd = plan_.cwd,
       .host = action.worker.host,
       .stdin_fd = std::move(stdin_fd).value(),

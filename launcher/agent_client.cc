@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/seconds.h"
 #include "launcher/agent_certificate.h"
 #include "launcher/proto/agent.grpc.pb.h"
@@ -128,12 +129,10 @@ class GrpcAgentClient : public AgentClient {
     constexpr std::chrono::milliseconds kLook{50};
     const std::shared_ptr<grpc::Channel> channel =
         OpenChannel(options_, endpoint);
-    const auto deadline = std::chrono::system_clock::now() + options_.limit;
+    const auto deadline = WallNow() + options_.limit;
     bool connected = false;
-    while (!connected && !race_.over &&
-           std::chrono::system_clock::now() < deadline) {
-      connected =
-          channel->WaitForConnected(std::chrono::system_clock::now() + kLook);
+    while (!connected && !race_.over && WallNow() < deadline) {
+      connected = channel->WaitForConnected(WallNow() + kLook);
     }
     const bool first = connected && !race_.over.exchange(true);
     const bool last = --race_.runners == 0;

@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "base/clock.h"
 #include "launcher/agent_certificate.h"
 #include "launcher/proto/agent.grpc.pb.h"
 #include "launcher/streamed_connection.h"
@@ -64,7 +65,7 @@ class GrpcAgentServer : public AgentServer {
       : handlers_(std::move(handlers)), post_(std::move(post)) {}
   ~GrpcAgentServer() override {
     if (!server_) return;
-    server_->Shutdown(std::chrono::system_clock::now() + kShutdownPatience);
+    server_->Shutdown(WallNow() + kShutdownPatience);
   }
   GrpcAgentServer(const GrpcAgentServer&) = delete;
   GrpcAgentServer& operator=(const GrpcAgentServer&) = delete;

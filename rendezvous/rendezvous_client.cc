@@ -77,11 +77,11 @@ Error FromStatus(int status, const std::string& body) {
 }  // namespace
 
 struct RendezvousClient::Impl {
-  Impl(RendezvousAddress address, std::string key, const WorkerId& id)
+  Impl(RendezvousAddress address, std::string key, const Caller& caller)
       : server(std::move(address)),
         job_key(std::move(key)),
-        worker(id),
-        worker_text(ToString(id)),
+        worker(caller.worker),
+        worker_text(FormatCaller(caller)),
         cancel(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         http(cancel.get()) {}
 
@@ -234,9 +234,10 @@ Result<std::string> RendezvousClient::Impl::LongPoll(const Request& request,
 }
 
 RendezvousClient::RendezvousClient(RendezvousAddress server,
-                                   std::string job_key, const WorkerId& worker)
+                                   std::string job_key, const WorkerId& worker,
+                                   LaunchId launch)
     : impl_(std::make_unique<Impl>(std::move(server), std::move(job_key),
-                                   worker)) {}
+                                   Caller{worker, launch})) {}
 
 RendezvousClient::~RendezvousClient() = default;
 

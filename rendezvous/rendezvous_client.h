@@ -27,7 +27,7 @@ struct RendezvousAddress {
 class RendezvousClient {
  public:
   RendezvousClient(RendezvousAddress server, std::string job_key,
-                   const WorkerId& worker);
+                   const WorkerId& worker, LaunchId launch = {});
   ~RendezvousClient();
   RendezvousClient(const RendezvousClient&) = delete;
   RendezvousClient& operator=(const RendezvousClient&) = delete;

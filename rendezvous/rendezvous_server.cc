@@ -99,6 +99,10 @@ class HttpRendezvousServer : public RendezvousServer {
     v1_.Publish(world);
   }
 
+  void Replace(const WorkerId& worker, LaunchId launch) override {
+    v1_.Replace(worker, launch);
+  }
+
   void Notify(Epoch epoch, std::optional<int> lost_rank,
               std::string text) override {
     WorldNotice notice{std::nullopt, std::move(text)};

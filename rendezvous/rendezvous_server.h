@@ -78,6 +78,9 @@ class RendezvousServer {
   // kInvalidArgument: not an address; kUnavailable: it cannot be bound.
   virtual Result<std::uint16_t> AddAddress(const std::string& address) = 0;
 
+  // From now on only this launch of the worker, and later ones, are wanted. An
+  // earlier one, whose host was given up, may live on somewhere.
+  virtual void Replace(const WorkerId& worker, LaunchId launch) = 0;
   // From now on the ring listeners of that host's workers are wanted there. One
   // that asks for its next world with another address is told to move.
   virtual void SetRingAddress(const std::string& host,

@@ -75,9 +75,14 @@ class V1Door::Conversation : public HttpConversation {
   }
   void Reply(int status, std::string_view body, std::string_view digest);
   // Who asks.
-  const WorkerId& worker() const { return worker_; }
+  const WorkerId& worker() const { return caller_.worker; }
 
  private:
+  // It lived before the one that has its slot now: its host was lost.
+  bool IsReplaced() const {
+    const auto newest = door_.newest_.find(worker());
+    return newest != door_.newest_.end() && caller_.launch < newest->second;
+  }
   Waiter waiter() const { return Waiter{connection_.id()}; }
 
   std::optional<HttpRefusal> Authenticate(const RequestHead& head);
@@ -91,7 +96,7 @@ class V1Door::Conversation : public HttpConversation {
   std::optional<Session> session_;
   // Of the request in progress.
   const RouteRule* rule_ = nullptr;
-  WorkerId worker_;
+  Caller caller_;
   std::string signature_;
 };
 
@@ -132,9 +137,11 @@ std::optional<HttpRefusal> V1Door::Conversation::Authenticate(
           session_->Refuse(door_.job_key_, request, head.signature)) {
     return NotAuthentic(*why);
   }
-  const std::optional<WorkerId> worker = ParseWorkerId(head.worker);
-  if (!worker) return HttpRefusal{400, "worker", "HVD-Worker is not host/slot"};
-  worker_ = *worker;
+  std::optional<Caller> caller = ParseCaller(head.worker);
+  if (!caller) {
+    return HttpRefusal{400, "worker", "HVD-Worker is not host/slot#launch"};
+  }
+  caller_ = std::move(*caller);
   signature_ = head.signature;
   return std::nullopt;
 }
@@ -145,6 +152,7 @@ void V1Door::Conversation::OnRequest(const RequestHead& head,
   if (!EqualInConstantTime(BodyDigest(body), head.body_digest)) {
     return connection_.Refuse(NotAuthentic("the body is not the signed one"));
   }
+  if (IsReplaced()) return Reply(410, "this worker is not wanted any more");
   switch (rule_->route) {
     case Route::kSession:
       return;
@@ -157,12 +165,12 @@ void V1Door::Conversation::OnRequest(const RequestHead& head,
     case Route::kLog: {
       std::string text(body);
       Reply(200, "");
-      return door_.handlers_.on_log(worker_, std::move(text));
+      return door_.handlers_.on_log(worker(), std::move(text));
     }
     case Route::kResult: {
       std::string bytes(body);
       Reply(200, "");
-      return door_.handlers_.on_result(worker_, std::move(bytes));
+      return door_.handlers_.on_result(worker(), std::move(bytes));
     }
   }
 }
@@ -183,12 +191,12 @@ void V1Door::Conversation::OnWorld(std::string_view body) {
   if (!request) return Reply(400, "the body is not a world request");
   door_.parked_[waiter()] = this;
   const WorldBoard::Arrival arrival =
-      door_.worlds_.Ask(waiter(), {.worker = worker_,
+      door_.worlds_.Ask(waiter(), {.worker = worker(),
                                    .after = request->after,
                                    .endpoint = request->endpoint,
                                    .until = SteadyClock().Now() + kLongPoll});
   door_.Release(arrival.releases);
-  if (arrival.first_time) door_.handlers_.on_ready(worker_, request->after);
+  if (arrival.first_time) door_.handlers_.on_ready(worker(), request->after);
 }
 
 void V1Door::Conversation::OnNotice(std::string_view target) {
@@ -206,14 +214,14 @@ void V1Door::Conversation::OnNotice(std::string_view target) {
   } else {
     door_.parked_[waiter()] = this;
   }
-  door_.handlers_.on_heard(worker_, question->epoch, question->operations);
+  door_.handlers_.on_heard(worker(), question->epoch, question->operations);
 }
 
 void V1Door::Conversation::OnBlame(std::string_view body) {
   const std::optional<Blame> blame = ParseBlame(body);
   if (!blame) return Reply(400, "the body is not {epoch, rank}");
   Reply(200, "");
-  door_.handlers_.on_blame(worker_, blame->epoch, blame->rank);
+  door_.handlers_.on_blame(worker(), blame->epoch, blame->rank);
 }
 
 void V1Door::Conversation::Reply(int status, std::string_view body,
@@ -242,6 +250,10 @@ void V1Door::Publish(const World& world) {
 void V1Door::Notify(Epoch epoch, const WorldNotice& notice) {
   if (notice.lost_rank) worlds_.Spoil(epoch);
   Release(notices_.Notify(epoch, notice));
+}
+
+void V1Door::Replace(const WorkerId& worker, LaunchId launch) {
+  newest_[worker] = launch;
 }
 
 void V1Door::SetRingAddress(const std::string& host,

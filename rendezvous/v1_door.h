@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -36,6 +37,8 @@ class V1Door {
 
   void Publish(const World& world);
   void Notify(Epoch epoch, const WorldNotice& notice);
+  // Requests of earlier launches of this worker are not wanted any more.
+  void Replace(const WorkerId& worker, LaunchId launch);
   void SetRingAddress(const std::string& host, const std::string& address);
   // Ends the waits that have lasted kLongPoll.
   void Sweep(Instant now);
@@ -53,6 +56,7 @@ class V1Door {
   WorldBoard worlds_;
   NoticeBoard notices_;
   std::unordered_map<Waiter, Conversation*> parked_;
+  std::map<WorkerId, LaunchId> newest_;
   std::string world_body_;  // of the complete world
   std::string world_digest_;
 };

@@ -90,6 +90,25 @@ std::optional<WorkerId> ParseWorkerId(std::string_view text) {
   return WorkerId{std::string(text.substr(0, slash)), static_cast<int>(*slot)};
 }
 
+std::string FormatCaller(const Caller& caller) {
+  const std::string text = ToString(caller.worker);
+  if (caller.launch == LaunchId{}) return text;
+  return text + '#' + std::to_string(static_cast<int>(caller.launch));
+}
+
+std::optional<Caller> ParseCaller(std::string_view text) {
+  const std::size_t slash = std::min(text.rfind('/'), text.size());
+  const std::size_t mark = std::min(text.find('#', slash), text.size());
+  const auto worker = ParseWorkerId(text.substr(0, mark));
+  if (!worker) return std::nullopt;
+  if (mark == text.size()) return Caller{*worker, {}};
+  const auto launch = ParseNumber(text.substr(mark + 1));
+  if (!launch || *launch > std::numeric_limits<int>::max()) {
+    return std::nullopt;
+  }
+  return Caller{*worker, static_cast<LaunchId>(*launch)};
+}
+
 std::string FormatWorldRequest(const WorldRequest& request) {
   return Dump({{"after", Number(request.after)},
                {"endpoint", ToJson(request.endpoint)}});

@@ -27,6 +27,15 @@ inline constexpr Duration kLongPoll{30'000};
 
 // "a/0", ToString(WorkerId) read back.
 std::optional<WorkerId> ParseWorkerId(std::string_view text);
+// Who asks, in a request's HVD-Worker: "a/0#7" is the seventh launch of the
+// job, "a/0" one that nobody has numbered.
+struct Caller {
+  WorkerId worker;
+  LaunchId launch{};
+  bool operator==(const Caller&) const = default;
+};
+std::string FormatCaller(const Caller& caller);
+std::optional<Caller> ParseCaller(std::string_view text);
 // "1234", nothing before or after.
 std::optional<std::uint64_t> ParseNumber(std::string_view text);
 

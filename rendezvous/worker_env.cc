@@ -345,6 +345,9 @@ Result<std::optional<WorkerEnv>> ReadWorkerEnv(const EnvList& env) {
   worker.rendezvous_port = read.Count<std::uint16_t>("HVD_RENDEZVOUS_PORT");
   worker.worker.host = read.Text("HVD_HOST");
   worker.worker.slot = read.Count<int>("HVD_SLOT");
+  if (EnvFind(env, kLaunchVariable)) {
+    worker.launch = static_cast<LaunchId>(read.Count<int>(kLaunchVariable));
+  }
   worker.ring_address = read.Text("HVD_RING_ADDRESS");
   worker.port_range = ReadPortRange(read, env);
   worker.placement = ReadPlacement(read);

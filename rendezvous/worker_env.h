@@ -60,6 +60,9 @@ struct JobEnv {
   std::optional<std::string> log_level;  // --log-level, passed on
 };
 
+// Which launch of the job a worker is; set when it starts.
+inline constexpr const char* kLaunchVariable = "HVD_LAUNCH";
+
 // What this worker gets besides WithoutSlotVariables(user). NCCL_SOCKET_IFNAME
 // and the like are left out when `user` has them.
 EnvList MakeWorkerEnv(const JobEnv& job, const World& world, int rank,
@@ -79,6 +82,7 @@ bool IsSecretVariable(const std::string& name);
 // What libhvd reads. nullopt: not started by hvdrun, a world of one.
 struct WorkerEnv {
   WorkerId worker;
+  LaunchId launch{};
   Placement placement;  // of the first world, before any rendezvous
   std::string job_id;
   std::string job_key;  // raw bytes

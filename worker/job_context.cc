@@ -45,7 +45,7 @@ class JobContext : public Context {
         table_(table),
         heap_(heap),
         client_({env_.rendezvous_address, env_.rendezvous_port}, env_.job_key,
-                env_.worker) {
+                env_.worker, env_.launch) {
     client_.OnMove(
         [this](const std::string& address) { return MoveRing(address); });
   }

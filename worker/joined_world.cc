@@ -33,7 +33,7 @@ JoinedWorld::JoinedWorld(const WorkerEnv& env, Membership membership)
 void JoinedWorld::Listen() {
   client_.emplace(
       RendezvousAddress{env_.rendezvous_address, env_.rendezvous_port},
-      env_.job_key, env_.worker);
+      env_.job_key, env_.worker, env_.launch);
   notices_.emplace(*client_, membership_.world.epoch);
 }
 

@@ -1,10 +1,13 @@
 // What hvdrun says instead of running anything, or about what it runs.
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
 #include <string>
 
 #include "tests/e2e/hvdrun.h"
 #include "tests/support/temporary_directory.h"
+
+using namespace std::chrono_literals;
 
 namespace hvd::testing {
 
@@ -44,8 +47,17 @@ TEST_CASE("hvdrun --dry-run starts nothing and makes nothing", "[e2e]") {
 TEST_CASE("hvdrun --dry-run refuses what a run would refuse", "[e2e]") {
   CHECK(Hvdrun({"--dry-run", "-np", "2", "-H", "localhost:1", "true"})
             .status.ToShell() == 125);
-  CHECK(Hvdrun({"--dry-run", "-np", "2", "-H", "192.0.2.7:2", "true"})
+  CHECK(Hvdrun({"--dry-run", "-np", "2", "-H", "no-such-host:2", "true"})
             .status.ToShell() == 125);
+}
+
+TEST_CASE("hvdrun --dry-run asks nothing of another host", "[e2e]") {
+  // 192.0.2.0/24 is for documentation (RFC 5737): nobody answers there.
+  const ProgramResult result =
+      Hvdrun({"--dry-run", "-np", "2", "-H", "192.0.2.7:2", "true"});
+  CHECK(result.status.ToShell() == 0);
+  CHECK(result.took < 5s);
+  CHECK(Contains(result.out, "192.0.2.7"));
 }
 
 TEST_CASE("hvdrun --check-build says what this build can do", "[e2e]") {

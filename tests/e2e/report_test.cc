@@ -85,9 +85,8 @@ TEST_CASE(
     "[e2e]") {
   TemporaryDirectory directory;
   const std::string file = directory.Write("report.json", "{}");
-  // 192.0.2.0/24 is for documentation (RFC 5737): never this machine.
-  const ProgramResult result =
-      Hvdrun({"--report", file, "-np", "1", "-H", "192.0.2.7:1", "true"});
+  const ProgramResult result = Hvdrun({"--report", file, "--network-interfaces",
+                                       "no-such-nic", "-np", "1", "true"});
   INFO(result.err);
   CHECK(result.status == ExitStatus{.code = 125});
   CHECK_FALSE(std::filesystem::exists(file));

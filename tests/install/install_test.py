@@ -64,6 +64,8 @@ def tree(build, scratch, sanitize):
     prefix = install(build, scratch)
     found = {str(p.relative_to(prefix)) for p in prefix.rglob("*") if not p.is_dir()}
     wanted = {"bin/hvdrun", "bin/hvd-perf", "libexec/hvdrun/hvdrun-keeper",
+              "libexec/hvdrun/hvdrun-agent",
+              "libexec/hvdrun/libhvdrun_remote.so",
               "libexec/hvdrun/ssh_config", "lib/libhvd.so",
               "include/hvd/hvd.h", "include/hvd/hvd_c.h", "include/hvd/data_type.h",
               "include/hvd/call.h", "include/hvd/tensor.h",

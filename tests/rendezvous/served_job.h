@@ -75,8 +75,9 @@ class ServedJob {
     server = std::move(listening).value();
   }
 
-  RendezvousClient Client(WorkerId worker, const std::string& key = kKey) {
-    return {{"127.0.0.1", server->port()}, key, std::move(worker)};
+  RendezvousClient Client(WorkerId worker, const std::string& key = kKey,
+                          LaunchId launch = {}) {
+    return {{"127.0.0.1", server->port()}, key, std::move(worker), launch};
   }
 
   template <class Call>

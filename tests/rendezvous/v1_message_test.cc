@@ -123,4 +123,17 @@ TEST_CASE("a notice's target carries its epoch and what was heard",
   }
 }
 
+TEST_CASE("a request says which launch of a worker makes it", "[rendezvous]") {
+  for (const Caller& caller :
+       {Caller{{"a", 0}, {}}, Caller{{"node-3", 7}, LaunchId{12}}}) {
+    CHECK(ParseCaller(FormatCaller(caller)) == caller);
+  }
+  CHECK(FormatCaller({{"a", 0}, {}}) == "a/0");
+  CHECK(FormatCaller({{"a", 0}, LaunchId{5}}) == "a/0#5");
+  for (const char* rubbish :
+       {"", "a", "a/0#", "a/0#x", "a/0#99999999999", "a/#1", "#1", "a/0#1#2"}) {
+    CHECK_FALSE(ParseCaller(rubbish).has_value());
+  }
+}
+
 }  // namespace hvd

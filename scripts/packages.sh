@@ -5,7 +5,8 @@
 
 # To build everything, tests included.
 build_packages=(g++ cmake ninja-build ccache pkg-config python3
-  libboost-dev nlohmann-json3-dev libcli11-dev catch2 libssl-dev)
+  libboost-dev nlohmann-json3-dev libcli11-dev catch2 libssl-dev
+  libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc)
 # The sanitizers are clang's: they compile in half of gcc's time.
 sanitizer_packages=(clang libclang-rt-dev llvm)
 # What the tests start beside our own programs.

@@ -43,8 +43,8 @@ class BedWait {
   int Suspect() const { return suspect_; }
 
   // Who enters looks at `sleepers` after it has stored what is waited for, and
-  // this looks at that after it has counted itself among them, all sequentially
-  // consistent: one of the two sees the other.
+  // this looks at that after it has counted itself among them, with a barrier
+  // between on both sides: one of the two sees the other.
   void Sleep(Duration at_most) {
     const std::uint32_t wakings = bed_.wakings();
     bed_.SetAsleep(true);
@@ -98,8 +98,7 @@ void LocalGroup::EnterWithSmall(const void* small, std::size_t bytes) {
   Entry& entry = segment_.entry(local_, operation());
   entry.call = vigil_.call();
   if (bytes > 0) std::memcpy(entry.small.data(), small, bytes);
-  entry.entered.store(operation());
-  WakeSleepers();
+  Publish(entry.entered, operation());
 }
 
 void LocalGroup::EnterWithArrays(const void* in, const void* out,
@@ -114,8 +113,7 @@ void LocalGroup::EnterWithArrays(const void* in, const void* out,
     return 1 + static_cast<std::uint64_t>(begin - heap.data());
   };
   entry.heap = {place(in, in_bytes), place(out, out_bytes)};
-  entry.entered.store(operation());
-  WakeSleepers();
+  Publish(entry.entered, operation());
 }
 
 Status LocalGroup::AwaitEntries() {
@@ -152,7 +150,16 @@ std::byte* LocalGroup::OutputOf(int local) const {
 }
 
 void LocalGroup::Set(Mark Member::*mark, std::uint64_t value) {
-  (segment_.member(local_).*mark).chunks.store(value);
+  Publish((segment_.member(local_).*mark).chunks, value);
+}
+
+// The word shares its line with what was written just before, and another core
+// is reading that line all the while. A plain store leaves together with those;
+// one that is a barrier itself would have to fetch the line a second time.
+void LocalGroup::Publish(std::atomic<std::uint64_t>& word,
+                         std::uint64_t value) {
+  word.store(value, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   WakeSleepers();
 }
 

@@ -98,6 +98,7 @@ class LocalGroup {
   Status Await(int local, const Arrived& arrived);
   template <class Arrived>
   Status AwaitSlowly(int local, const Arrived& arrived);
+  void Publish(std::atomic<std::uint64_t>& word, std::uint64_t value);
   void WakeSleepers();
   bool InHeap(int local) const {
     const Entry& entry = EntryOf(local);

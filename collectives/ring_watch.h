@@ -47,7 +47,9 @@ class RingWatch {
   void Declare(CommFailure failure);
   void Inquire(int suspect, std::string missed);
   // This rank is in its `operation`-th call, or was last.
-  void Enter(std::uint64_t operation) { entered_.store(operation); }
+  void Enter(std::uint64_t operation) {
+    entered_.store(operation, std::memory_order_relaxed);
+  }
   std::uint64_t entered() const { return entered_.load(); }
   // Tells the neighbours; what happens afterwards is no longer watched.
   void Leave(std::uint64_t operations);

@@ -26,12 +26,15 @@ class Misaligned {
  public:
   explicit Misaligned(const std::vector<T>& values)
       : bytes_(values.size() * sizeof(T) + 1) {
+    if (values.empty()) return;
     std::memcpy(data(), values.data(), values.size() * sizeof(T));
   }
   std::byte* data() { return bytes_.data() + 1; }
   std::vector<T> values() {
     std::vector<T> values((bytes_.size() - 1) / sizeof(T));
-    std::memcpy(values.data(), data(), bytes_.size() - 1);
+    if (!values.empty()) {
+      std::memcpy(values.data(), data(), bytes_.size() - 1);
+    }
     return values;
   }
 

@@ -22,11 +22,12 @@ function(hvd_add_program name)
 endfunction()
 
 # hvd_add_test(<name> KIND <unit|scenario|process|net|e2e|testbed|fuzz> SOURCES <file>...
-#              [DEPS <target>...] [TIMEOUT <seconds>] [SERIAL])
+#              [DEPS <target>...] [LABELS <label>...] [TIMEOUT <seconds>] [SERIAL])
 # One Catch2 program; each TEST_CASE is a ctest test labelled with its kind.
+# LABELS grpc: real gRPC runs in it, which no sanitizer has seen.
 # SERIAL: its tests never run beside others (they look at the whole machine).
 function(hvd_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "KIND;TIMEOUT" "SOURCES;DEPS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "KIND;TIMEOUT" "SOURCES;DEPS;LABELS")
   if(NOT arg_KIND)
     message(FATAL_ERROR "hvd_add_test(${name}): KIND is missing")
   endif()
@@ -49,6 +50,11 @@ function(hvd_add_test name)
     # What tests/testbed/bed.cc says where the machine can have no bed.
     set(not_run SKIP_REGULAR_EXPRESSION "this test was not run: ")
   endif()
-  catch_discover_tests(${name} PROPERTIES LABELS ${arg_KIND} TIMEOUT ${arg_TIMEOUT}
+  # A list inside a list of properties.
+  list(JOIN arg_LABELS "\\;" labels)
+  if(labels)
+    string(PREPEND labels "\\;")
+  endif()
+  catch_discover_tests(${name} PROPERTIES LABELS "${arg_KIND}${labels}" TIMEOUT ${arg_TIMEOUT}
                        RUN_SERIAL ${serial} ${not_run})
 endfunction()

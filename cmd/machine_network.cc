@@ -1,5 +1,9 @@
 #include "cmd/machine_network.h"
 
+#include <limits.h>
+#include <unistd.h>
+
+#include <array>
 #include <utility>
 
 #include "base/hex.h"
@@ -14,6 +18,11 @@ constexpr std::size_t kIdentityBytes = 16;
 constexpr std::size_t kMostAddresses = 32;
 
 }  // namespace
+
+std::string OwnHostName() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  return ::gethostname(name.data(), HOST_NAME_MAX) == 0 ? name.data() : "";
+}
 
 Result<MachineNetwork> MachineNetwork::Open(EventLoop& loop,
                                             const std::string& probe_key,
@@ -33,7 +42,7 @@ Result<HostInterfaces> MachineNetwork::Look() const {
   if (!interfaces.ok()) return std::move(interfaces).error();
   const Result<std::string> routes = ReadWholeFile("/proc/net/route");
   return HostInterfaces{
-      .host = "",
+      .host = OwnHostName(),
       .identity = identity_,
       .probe_port = listener_->port(),
       .interfaces = std::move(interfaces).value(),

@@ -18,6 +18,9 @@
 
 namespace hvd {
 
+// As this machine calls itself; "" if it has no name.
+std::string OwnHostName();
+
 class MachineNetwork {
  public:
   // kUnavailable: no port is free.
@@ -25,7 +28,8 @@ class MachineNetwork {
                                      const std::string& probe_key,
                                      const PortRange& ports);
 
-  // What it has now. Of the host only the machine is filled in.
+  // What it has now. Whoever asks knows by which name it is a host of the job;
+  // until then it has its own.
   Result<HostInterfaces> Look() const;
   std::uint16_t master_port() const { return master_.port(); }
 

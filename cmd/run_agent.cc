@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,11 +58,6 @@ Result<std::string> ReadOrders() {
   }
   line.pop_back();
   return line;
-}
-
-std::string HostName() {
-  std::array<char, HOST_NAME_MAX + 1> name{};
-  return ::gethostname(name.data(), HOST_NAME_MAX) == 0 ? name.data() : "";
 }
 
 class Agent {
@@ -130,7 +124,7 @@ class Agent {
     const auto since_1970 = WallNow().time_since_epoch();
     return AgentAbout{
         .version = std::string(Version()),
-        .host_name = HostName(),
+        .host_name = OwnHostName(),
         .pid = ::getpid(),
         .unix_ms = std::chrono::duration_cast<Duration>(since_1970).count(),
         .hvdrun_address = hvdrun_address,

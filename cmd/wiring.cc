@@ -27,6 +27,7 @@
 #include "cmd/job_plan.h"
 #include "cmd/local_network.h"
 #include "cmd/many_hosts.h"
+#include "cmd/named_hosts.h"
 #include "cmd/output_file.h"
 #include "cmd/refuse.h"
 #include "cmd/report.h"
@@ -47,8 +48,6 @@
 namespace hvd {
 namespace {
 
-// A resolver that does not answer takes longer than anybody wants to wait.
-constexpr Duration kLookupLimit{8'000};
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kIdBytes = 8;
 
@@ -65,30 +64,6 @@ bool EndsAProgram(int signo) {
 std::string CurrentDirectory() {
   std::array<char, PATH_MAX> path{};
   return ::getcwd(path.data(), path.size()) != nullptr ? path.data() : "";
-}
-
-Result<std::vector<HostAddress>> LookUpAllHosts(EventLoop& loop,
-                                                const Settings& settings,
-                                                const SignalRouter& router) {
-  std::vector<std::string> names;
-  for (const HostSlots& host : settings.hosts) names.push_back(host.host);
-  if (names.empty()) return std::vector<HostAddress>{};  // still to be found
-  std::optional<Result<std::vector<HostAddress>>> found;
-  const auto lookup =
-      LookUpHosts(loop, names, std::min(settings.start_timeout, kLookupLimit),
-                  [&](Result<std::vector<HostAddress>> addresses) {
-                    found.emplace(std::move(addresses));
-                  });
-  loop.RunUntil([&] { return found || router.end; }, 2 * kLookupLimit);
-  if (!found) {
-    return Error{ErrorCode::kCancelled, "stopped while looking up hosts"};
-  }
-  return *std::move(found);
-}
-
-bool AllLocal(const std::vector<HostAddress>& hosts) {
-  return std::all_of(hosts.begin(), hosts.end(),
-                     [](const HostAddress& host) { return host.is_local; });
 }
 
 LogLevel Threshold(const Settings& settings) {
@@ -142,8 +117,8 @@ class Hvdrun {
                                      ? PrepareFiles(settings_)
                                      : OutcomeFiles{};
     if (!files.ok()) return std::move(files).error();
-    Result<std::vector<HostAddress>> hosts =
-        LookUpAllHosts(loop_, settings_, router_);
+    Result<std::vector<HostAddress>> hosts = LookUpAllHosts(
+        loop_, settings_, [this] { return router_.end.has_value(); });
     if (router_.end) return EndBySignal(*router_.end);
     // ssh may know a name that nobody else does.
     if (!hosts.ok() && settings_.mode == RunMode::kDryRun) {
@@ -165,6 +140,7 @@ class Hvdrun {
     Status limits = CheckExecLimits(plan, world);
     if (!limits.ok()) return std::move(limits).error();
     if (settings_.mode == RunMode::kDryRun) {
+      if (many_hosts_) LeaveNetworksOpen(settings_.hosts, plan.env);
       for (const std::string& note : notes) {
         WriteStderr("hvdrun: note: " + note + '\n');
       }

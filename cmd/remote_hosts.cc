@@ -11,6 +11,7 @@ namespace {
 constexpr Duration kGather{100};
 constexpr Duration kFirstNote{5'000};
 constexpr Duration kNextNote{10'000};
+constexpr Duration kLookForIdle{500};
 
 constexpr std::array kInterfaceVariables = {"NCCL_SOCKET_IFNAME",
                                             "HOROVOD_GLOO_IFACE"};
@@ -65,9 +66,14 @@ void RemoteHosts::Want(const HostList& hosts) {
   for (const auto& [name, host] : hosts_) {
     if (!wanted.contains(name)) others.push_back(name);
   }
-  for (const std::string& name : others) Forget(name);
-  for (const HostSlots& host : hosts) {
-    if (!hosts_.contains(host.host)) Add(host);
+  for (const std::string& name : others) Retire(name, hosts_.at(name));
+  for (const HostSlots& slots : hosts) {
+    const auto known = hosts_.find(slots.host);
+    if (known == hosts_.end()) {
+      Add(slots);
+    } else if (known->second.retiring) {
+      Recall(slots.host, known->second);
+    }
   }
   if (!waiting_timer_ && AnyOnItsWay()) {
     waiting_timer_ = loop_.After(kFirstNote, [this] { SayWaiting(); });
@@ -82,6 +88,49 @@ void RemoteHosts::Add(const HostSlots& slots) {
       [this, name = slots.host](const Result<std::vector<HostAddress>>& found) {
         OnLookedUp(name, found);
       });
+}
+
+// Workers leave a job in their own time: their host stays until they have.
+void RemoteHosts::Retire(const std::string& name, Host& host) {
+  if (!host.proved) return Forget(name);
+  if (host.is_local) {
+    // Its launcher is that of all names of this machine, and stays.
+    proof_.RemoveHost(name);
+    hosts_.erase(name);
+    return;
+  }
+  host.retiring = true;
+  if (!retire_timer_) {
+    retire_timer_ = loop_.After(kLookForIdle, [this] { ForgetIdle(); });
+  }
+}
+
+void RemoteHosts::Recall(const std::string& name, Host& host) {
+  host.retiring = false;
+  loop_.Post([this, alive = std::weak_ptr<int>(alive_), name] {
+    const bool is_wanted = !alive.expired() && hosts_.contains(name) &&
+                           hosts_.at(name).proved && !hosts_.at(name).retiring;
+    if (is_wanted) handlers_.on_proved(name);
+  });
+}
+
+void RemoteHosts::ForgetIdle() {
+  retire_timer_.reset();
+  std::vector<std::string> idle;
+  bool any_busy = false;
+  for (const auto& [name, host] : hosts_) {
+    if (!host.retiring) continue;
+    const AgentLauncher* agent = pool_.Find(name);
+    if (agent != nullptr && !agent->idle()) {
+      any_busy = true;
+    } else {
+      idle.push_back(name);
+    }
+  }
+  for (const std::string& name : idle) Forget(name);
+  if (any_busy) {
+    retire_timer_ = loop_.After(kLookForIdle, [this] { ForgetIdle(); });
+  }
 }
 
 void RemoteHosts::Forget(const std::string& name) {

@@ -68,6 +68,7 @@ class RemoteHosts : public HostProver {
     bool is_local = false;
     bool in_proof = false;  // what it has is known
     bool proved = false;
+    bool retiring = false;  // not wanted any more, but workers still run there
     std::string hvdrun_address;  // as it has reached hvdrun
     std::uint16_t master_port = 0;
   };
@@ -77,6 +78,9 @@ class RemoteHosts : public HostProver {
 
   void Add(const HostSlots& slots);
   void Forget(const std::string& host);
+  void Retire(const std::string& name, Host& host);
+  void Recall(const std::string& name, Host& host);
+  void ForgetIdle();
   void OnLookedUp(const std::string& name,
                   const Result<std::vector<HostAddress>>& found);
   void AddLocal(const std::string& name, Host& host);
@@ -105,6 +109,8 @@ class RemoteHosts : public HostProver {
   std::uint64_t next_probe_ = 0;
   std::unique_ptr<Timer> prove_timer_;
   std::unique_ptr<Timer> waiting_timer_;
+  std::unique_ptr<Timer> retire_timer_;
+  std::shared_ptr<int> alive_ = std::make_shared<int>();  // see Recall()
   AgentPool pool_;
 };
 

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <memory>
@@ -14,7 +15,6 @@
 
 #include "base/event_loop.h"
 #include "cmd/carried_keeper.h"
-#include "cmd/descriptor_limit.h"
 #include "cmd/machine_network.h"
 #include "cmd/standard_streams.h"
 #include "cmd/version.h"
@@ -58,6 +58,17 @@ Result<std::string> ReadOrders() {
   }
   line.pop_back();
   return line;
+}
+
+// Nobody knows yet how many workers this host will have. The limit as it was.
+FdLimit RaiseDescriptorLimitToHard() {
+  constexpr rlim_t kEnough = 65'536;
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const FdLimit before{limit.rlim_cur, limit.rlim_max};
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, kEnough));
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  return before;
 }
 
 class Agent {
@@ -171,14 +182,9 @@ Result<std::unique_ptr<Agent>> MakeAgent() {
   if (!orders.ok()) return std::move(orders).error();
   Result<UniqueFd> keeper = OpenCarriedKeeper();
   if (!keeper.ok()) return std::move(keeper).error();
-  // Nobody knows yet how many workers this host will have.
-  constexpr int kManyWorkers = 1024;
-  Result<rlimit> limit =
-      RaiseDescriptorLimit(DescriptorsFor(kManyWorkers, false));
-  if (!limit.ok()) return std::move(limit).error();
-  return std::make_unique<Agent>(
-      std::move(orders).value(), std::move(keeper).value(),
-      FdLimit{limit.value().rlim_cur, limit.value().rlim_max});
+  return std::make_unique<Agent>(std::move(orders).value(),
+                                 std::move(keeper).value(),
+                                 RaiseDescriptorLimitToHard());
 }
 
 }  // namespace

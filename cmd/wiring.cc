@@ -48,6 +48,8 @@
 namespace hvd {
 namespace {
 
+// What starts its agent, and the agent's connections.
+constexpr std::size_t kDescriptorsPerHost = 8;
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kIdBytes = 8;
 
@@ -165,7 +167,8 @@ class Hvdrun {
     if (!keeper.ok()) return std::move(keeper).error();
     const int most = settings_.elasticity.max_np.value_or(settings_.np);
     Result<rlimit> user_limit = RaiseDescriptorLimit(
-        DescriptorsFor(most, !settings_.output_dir.empty()));
+        DescriptorsFor(most, !settings_.output_dir.empty()) +
+        settings_.hosts.size() * kDescriptorsPerHost);
     if (!user_limit.ok()) return std::move(user_limit).error();
     Result<HeldPort> master =
         HeldPort::Bind(kAllAddresses, settings_.port_range);

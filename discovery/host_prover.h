@@ -29,8 +29,9 @@ class HostProver {
   virtual ~HostProver() = default;
   // Once, before Want().
   virtual void Start(Handlers handlers) = 0;
-  // All the hosts that are wanted now; the others are given up. One that has
-  // failed or was lost before is tried anew.
+  // All the hosts that are wanted now; the others are given up, once nothing
+  // runs there any more. One that has failed or was lost before is tried anew.
+  // on_proved answers for each host that was not wanted before.
   virtual void Want(const HostList& hosts) = 0;
 };
 

@@ -60,13 +60,16 @@ void ProvedHosts::OnFailed(const std::string& host, const Error& error) {
   }
 }
 
-// A static job ends over it.
 void ProvedHosts::OnLost(const std::string& host, const Error& error) {
+  // Nothing of a static job runs yet: it ends over a host it cannot have.
+  if (needed_ == HostsNeeded::kAll && !passed_) {
+    return OnFailed(host, Error(error).Wrap("host " + host));
+  }
   proved_.erase(host);
   if (passed_) {
     std::erase_if(*passed_, [&](const HostSlots& h) { return h.host == host; });
   }
-  if (needed_ == HostsNeeded::kAny) TryLater(host);
+  if (needed_ == HostsNeeded::kAny && IsListed(host)) TryLater(host);
   on_lost_(host, error);
 }
 

@@ -55,6 +55,8 @@ class AgentLauncher : public WorkerLauncher {
   AgentLauncher(const AgentLauncher&) = delete;
   AgentLauncher& operator=(const AgentLauncher&) = delete;
 
+  // None of its workers is starting or running.
+  bool idle() const { return workers_.empty(); }
   // For what is no worker's affair.
   void Send(AgentCommand command);
 

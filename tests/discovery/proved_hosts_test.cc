@@ -70,6 +70,17 @@ TEST_CASE("a static job ends over a host that fails", "[discovery]") {
   CHECK(t.heard.failures.front().message() == kRefused.message());
 }
 
+TEST_CASE("a static job that loses a host before it starts ends over it",
+          "[discovery]") {
+  Fixture t(HostsNeeded::kAll);
+  t.told->told.on_hosts({{"a", 2}, {"b", 2}});
+  t.prover.told.on_proved("b");
+  t.prover.told.on_lost("b", {ErrorCode::kTimeout, "silent"});
+  REQUIRE(t.heard.failures.size() == 1);
+  CHECK(t.heard.failures.front().message() == "host b: silent");
+  CHECK(t.lost.empty());
+}
+
 TEST_CASE("an elastic job goes on with the hosts it has", "[discovery]") {
   Fixture t(HostsNeeded::kAny);
   t.told->told.on_hosts({{"a", 2}, {"b", 2}});

@@ -84,6 +84,31 @@ TEST_CASE("A local elastic job gains its first remote host and loses its own",
   CHECK(job.Wait().status.ToShell() == 143);
 }
 
+TEST_CASE("Workers of a host that is not listed any more leave in order",
+          "[testbed]") {
+  Hosts hosts("a:1\nb:2\n");
+  const Bed bed({"2", "--share", hosts.directory.path()});
+  HostJob job(bed, RingJob(hosts, {"-np", "3", "--min-np", "1"}, "1000"));
+  REQUIRE(job.WaitUntil([&] { return HasSteps(job.out(), 3, 5); }, 40s));
+  hosts.Are("a:1\n");
+  const bool went_on =
+      job.WaitUntil([&] { return HasSteps(job.out(), 1, 5); }, 40s);
+  INFO(job.out() << job.err());
+  CHECK(went_on);
+  // Nobody was stopped, and nobody was lost.
+  CHECK(Contains(job.err(), "is not listed any more"));
+  CHECK_FALSE(Contains(job.err(), "killed"));
+  CHECK_FALSE(Contains(job.err(), "lost"));
+  // Their agent goes when they have.
+  CHECK(job.WaitUntil(
+      [&] {
+        return bed.Run("b", {"pgrep", "-f", "hvdrun-agent"}).out.empty();
+      },
+      20s));
+  job.Signal(SIGTERM);
+  CHECK(job.Wait().status.ToShell() == 143);
+}
+
 TEST_CASE("A host that is not there yet holds up nobody", "[testbed]") {
   Hosts hosts("a:1\nb:1\n");
   const Bed bed({"2", "--share", hosts.directory.path()});

@@ -26,11 +26,11 @@ class StreamedConnection<AgentConnection<Sent, Received>, Control, Data>
   void Start(Handlers handlers) override {
     handlers_ = std::move(handlers);
     control_->SetHandlers(
-        {.on_read = [this](auto&& message) { OnMessage(message); },
+        {.on_read = [this](auto&& message) { this->OnMessage(message); },
          .on_written = [] {},
          .on_ended = [this] { OnEnded(); }});
     data_->SetHandlers(
-        {.on_read = [this](auto&& bytes) { OnBytes(std::move(bytes)); },
+        {.on_read = [this](auto&& bytes) { this->OnBytes(std::move(bytes)); },
          .on_written = [this] { handlers_.on_bytes_sent(); },
          .on_ended = [this] { OnEnded(); }});
     control_->AllowRead();

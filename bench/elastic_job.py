@@ -21,13 +21,15 @@ LIMIT_S = 30  # for each thing that is waited for
 class Job:
     """A running hvdrun; `with` ends it and leaves nothing."""
 
-    def __init__(self, build, flags, probe):
-        self.directory = tempfile.TemporaryDirectory()
+    def __init__(self, build, flags, probe, there=lambda words: words):
+        """`there`: the words that run others where hvdrun is to run."""
+        # In the build, which hosts of a bed see as well.
+        self.directory = tempfile.TemporaryDirectory(dir=build)
         self.report_file = pathlib.Path(self.directory.name) / "report.json"
         command = [build / "bin/hvdrun", "--stop-grace-secs", "1", "--report",
                    self.report_file, *flags, build / "bench/recovery_probe", *probe]
         self.process = subprocess.Popen(
-            [str(word) for word in command], stdin=subprocess.DEVNULL,
+            there([str(word) for word in command]), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.text = b""
         self.up = []  # when each process started

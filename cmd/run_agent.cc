@@ -89,6 +89,8 @@ class Agent {
          .host = orders_.host,
          .token = orders_.token},
         [this](Result<DialedHvdrun> dialed) { OnDialed(std::move(dialed)); });
+    const Status prepared = Prepare();
+    if (!prepared.ok()) return prepared.error();
     loop_.Run();
     lifeline_.reset();
     return std::move(end_);
@@ -99,15 +101,15 @@ class Agent {
     std::array<char, 256> ignored;
     const ssize_t n = ::read(STDIN_FILENO, ignored.data(), ignored.size());
     if (n > 0 || (n < 0 && errno == EINTR)) return;
+    lifeline_.reset();  // it would be told again and again
     End(Error{ErrorCode::kUnavailable,
               "the connection that started this agent has ended"});
   }
 
-  void OnDialed(Result<DialedHvdrun> dialed) {
-    if (!dialed.ok()) return End(std::move(dialed).error());
+  // All that does not need hvdrun, while its addresses are being dialled.
+  Status Prepare() {
     workers_ = std::make_unique<AgentWorkers>(
-        loop_, std::move(dialed.value().uplink),
-        ProbeDialer::Make(loop_, orders_.probe_key),
+        loop_, ProbeDialer::Make(loop_, orders_.probe_key),
         AgentWorkers::Options{.host_timeout = orders_.host_timeout,
                               .login_env = CurrentEnvironment()},
         [this](std::optional<Error> why) { End(std::move(why)); });
@@ -118,18 +120,24 @@ class Agent {
                               .stopped_limit = orders_.stopped_limit,
                               .worker_nofile = user_limit_},
                              workers_->launcher_handlers());
-    if (!launcher.ok()) return End(std::move(launcher).error());
+    if (!launcher.ok()) return std::move(launcher).error();
     launcher_ = std::move(launcher).value();
-    Result<AgentAbout> about = About(dialed.value().endpoint.address);
-    if (!about.ok()) return End(std::move(about).error());
-    workers_->Start(*launcher_, std::move(about).value());
-  }
-
-  Result<AgentAbout> About(const std::string& hvdrun_address) {
     Result<MachineNetwork> network =
         MachineNetwork::Open(loop_, orders_.probe_key, orders_.ports);
     if (!network.ok()) return std::move(network).error();
     network_.emplace(std::move(network).value());
+    return Done{};
+  }
+
+  void OnDialed(Result<DialedHvdrun> dialed) {
+    if (!dialed.ok()) return End(std::move(dialed).error());
+    Result<AgentAbout> about = About(dialed.value().endpoint.address);
+    if (!about.ok()) return End(std::move(about).error());
+    workers_->Start(*launcher_, std::move(dialed.value().uplink),
+                    std::move(about).value());
+  }
+
+  Result<AgentAbout> About(const std::string& hvdrun_address) {
     Result<HostInterfaces> machine = network_->Look();
     if (!machine.ok()) return std::move(machine).error();
     const auto since_1970 = WallNow().time_since_epoch();

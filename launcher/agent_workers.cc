@@ -23,11 +23,9 @@ constexpr int kStderr = 2;
 
 }  // namespace
 
-AgentWorkers::AgentWorkers(EventLoop& loop, std::unique_ptr<AgentUplink> uplink,
-                           std::unique_ptr<ProbeDialer> dialer, Options options,
-                           EndHandler on_end)
+AgentWorkers::AgentWorkers(EventLoop& loop, std::unique_ptr<ProbeDialer> dialer,
+                           Options options, EndHandler on_end)
     : loop_(loop),
-      uplink_(std::move(uplink)),
       dialer_(std::move(dialer)),
       options_(std::move(options)),
       on_end_(std::move(on_end)),
@@ -58,12 +56,16 @@ LauncherHandlers AgentWorkers::launcher_handlers() {
       .on_lost =
           [this](const Error& error) {
             // Every worker is being stopped already, and no news of it comes.
+            if (!uplink_) return End(error);
             Say(AgentBroken{error.message()});
           }};
 }
 
-void AgentWorkers::Start(WorkerLauncher& launcher, AgentAbout about) {
+void AgentWorkers::Start(WorkerLauncher& launcher,
+                         std::unique_ptr<AgentUplink> uplink,
+                         AgentAbout about) {
   launcher_ = &launcher;
+  uplink_ = std::move(uplink);
   life_signs_ = std::make_unique<LifeSigns>(
       loop_, options_.host_timeout, [this] { Say(AgentAlive{}); },
       [this] {

@@ -34,16 +34,16 @@ class AgentWorkers {
   };
 
   // `dialer` runs probes.
-  AgentWorkers(EventLoop& loop, std::unique_ptr<AgentUplink> uplink,
-               std::unique_ptr<ProbeDialer> dialer, Options options,
-               EndHandler on_end);
+  AgentWorkers(EventLoop& loop, std::unique_ptr<ProbeDialer> dialer,
+               Options options, EndHandler on_end);
   AgentWorkers(const AgentWorkers&) = delete;
   AgentWorkers& operator=(const AgentWorkers&) = delete;
 
-  // For the launcher that Start() gets.
+  // For the launcher that Start() gets, which may begin before.
   LauncherHandlers launcher_handlers();
   // `about` is the first thing that hvdrun hears. `launcher` outlives this.
-  void Start(WorkerLauncher& launcher, AgentAbout about);
+  void Start(WorkerLauncher& launcher, std::unique_ptr<AgentUplink> uplink,
+             AgentAbout about);
 
  private:
   void OnMessage(const AgentCommand& command);
@@ -56,11 +56,11 @@ class AgentWorkers {
   void End(std::optional<Error> why);
 
   EventLoop& loop_;
-  std::unique_ptr<AgentUplink> uplink_;
+  std::unique_ptr<AgentUplink> uplink_;  // since Start(), as
+  WorkerLauncher* launcher_ = nullptr;
   std::unique_ptr<ProbeDialer> dialer_;
   Options options_;
   EndHandler on_end_;
-  WorkerLauncher* launcher_ = nullptr;  // since Start()
   ByteSource output_;
   ByteSink input_;
   std::unique_ptr<LifeSigns> life_signs_;

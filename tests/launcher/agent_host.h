@@ -22,7 +22,7 @@ class AgentHost {
   explicit AgentHost(Duration host_timeout = Duration{15'000})
       : pair_(loop_), cable_(pair_.cable) {
     agent_ = std::make_unique<AgentWorkers>(
-        loop_, std::move(pair_.uplink), ProbeDialer::Make(loop_, "key"),
+        loop_, ProbeDialer::Make(loop_, "key"),
         AgentWorkers::Options{.host_timeout = host_timeout,
                               .login_env = {{"HOME", "/there"}}},
         [this](std::optional<Error> why) {
@@ -43,7 +43,8 @@ class AgentHost {
         AgentLauncher::HostHandlers{
             .on_message = [this](const AgentEvent& e) { events.push_back(e); },
             .on_lost = [this](Error why) { lost = std::move(why); }});
-    agent_->Start(*local_, AgentAbout{.version = "1.2"});
+    agent_->Start(*local_, std::move(pair_.uplink),
+                  AgentAbout{.version = "1.2"});
   }
 
   EventLoop& loop() { return loop_; }

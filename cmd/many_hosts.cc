@@ -92,7 +92,7 @@ class BootstrapOnDemand : public Bootstrap {
       : loop_(loop), options_(std::move(options)) {}
 
   std::unique_ptr<BootstrapAttempt> Start(const RemoteHost& host,
-                                          std::string payload,
+                                          MakePayload make_payload,
                                           BootstrapHandlers handlers) override {
     if (!bootstrap_) {
       Result<std::unique_ptr<RemoteBootstrap>> made =
@@ -100,7 +100,8 @@ class BootstrapOnDemand : public Bootstrap {
       if (!made.ok()) return Refuse(made.error(), std::move(handlers));
       bootstrap_ = std::move(made).value();
     }
-    return bootstrap_->Start(host, std::move(payload), std::move(handlers));
+    return bootstrap_->Start(host, std::move(make_payload),
+                             std::move(handlers));
   }
   bool Runs(pid_t pid) const {
     return bootstrap_ && bootstrap_->keeper_pid() == pid;

@@ -158,8 +158,7 @@ void RemoteHosts::OnLookedUp(const std::string& name,
         loop_.After(*options_.unknown_name_limit,
                     [this, name, why = found.error()] { Fail(name, why); });
   }
-  const Status wanted = pool_.Want({name, host.slots.login});
-  if (!wanted.ok()) Fail(name, wanted.error());
+  pool_.Want({name, host.slots.login});
 }
 
 void RemoteHosts::AddLocal(const std::string& name, Host& host) {

@@ -5,7 +5,6 @@
 
 #include "base/random_bytes.h"
 #include "launcher/agent_orders.h"
-#include "launcher/remote_library.h"
 
 namespace hvd {
 namespace {
@@ -39,17 +38,16 @@ AgentPool::AgentPool(EventLoop& loop, Options options, Bootstrap& bootstrap,
                  handlers_.on_chatter(line);
                }}) {}
 
-Status AgentPool::Want(const RemoteHost& host) {
-  Status loaded = LoadServer();
-  if (loaded.ok()) starts_.Want(host);
-  return loaded;
+void AgentPool::Want(const RemoteHost& host) {
+  if (!load_) LoadServer();
+  starts_.Want(host);
 }
 
 void AgentPool::Drop(const std::string& host) {
   auto node = agents_.extract(host);
   if (!node.empty()) Retire(std::move(node.mapped()));
   starts_.Drop(host);
-  if (server_) server_->Forget(host);
+  if (server_ != nullptr) server_->Forget(host);
 }
 
 AgentLauncher* AgentPool::Find(const std::string& host) {
@@ -57,24 +55,39 @@ AgentLauncher* AgentPool::Find(const std::string& host) {
   return found == agents_.end() ? nullptr : found->second.get();
 }
 
-Status AgentPool::LoadServer() {
-  if (server_) return Done{};
-  Result<std::unique_ptr<AgentServer>> server = LoadAgentServer(
+void AgentPool::LoadServer() {
+  load_ = std::make_unique<AgentServerLoad>(
       options_.library_path,
-      {.addresses = options_.addresses, .ports = options_.ports},
-      {.on_agent =
-           [this](const std::string& host, std::unique_ptr<AgentLink> link) {
-             OnAgent(host, std::move(link));
-           },
-       .on_refused =
-           [this](const std::string& line) { handlers_.on_chatter(line); }},
-      [&loop = loop_](std::function<void()> fn) { loop.Post(std::move(fn)); });
-  if (!server.ok()) return std::move(server).error();
-  server_ = std::move(server).value();
-  return Done{};
+      AgentServer::Options{.addresses = options_.addresses,
+                           .ports = options_.ports},
+      AgentServer::Handlers{
+          .on_agent =
+              [this](const std::string& host, std::unique_ptr<AgentLink> link) {
+                OnAgent(host, std::move(link));
+              },
+          .on_refused =
+              [this](const std::string& line) { handlers_.on_chatter(line); }},
+      [&loop = loop_](std::function<void()> fn) { loop.Post(std::move(fn)); },
+      [this, alive = std::weak_ptr<int>(alive_)] {
+        if (!alive.expired()) OnLoaded();
+      });
+}
+
+void AgentPool::OnLoaded() {
+  if (load_->Get().ok()) return;
+  const Error why = load_->Get().error();
+  load_.reset();  // who is wanted next may be luckier
+  const std::weak_ptr<int> alive = alive_;
+  for (const std::string& host : starts_.hosts()) {
+    Lose(host, why);
+    if (alive.expired()) return;
+  }
 }
 
 std::string AgentPool::MakeOrders(const std::string& host) {
+  Result<std::unique_ptr<AgentServer>>& server = load_->Get();
+  if (!server.ok()) return "";  // OnLoaded() comes, and ends this host
+  server_ = server.value().get();
   const std::string token = RandomBytes(kTokenBytes);
   server_->Expect(host, token);
   return ToJson({.host = host,

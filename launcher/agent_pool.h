@@ -3,7 +3,7 @@
 //
 // It starts agents (agent_starts.h), lets them in (agent_server.h) and keeps a
 // launcher for each (agent_launcher.h). What a host is good for is decided
-// elsewhere. gRPC is loaded when the first host is wanted.
+// elsewhere. gRPC is loaded when the first host is wanted, while ssh connects.
 //
 // Loop thread only. Handlers run on the loop, never from inside a call, and
 // never after destruction.
@@ -20,6 +20,7 @@
 #include "launcher/agent_launcher.h"
 #include "launcher/agent_server.h"
 #include "launcher/agent_starts.h"
+#include "launcher/remote_library.h"
 
 namespace hvd {
 
@@ -53,8 +54,8 @@ class AgentPool {
   AgentPool(const AgentPool&) = delete;
   AgentPool& operator=(const AgentPool&) = delete;
 
-  // Errors as LoadAgentServer; nothing was begun then.
-  Status Want(const RemoteHost& host);
+  // Fails as LoadAgentServer does, or as AgentStarts.
+  void Want(const RemoteHost& host);
   // Ends its agent, or the way to it.
   void Drop(const std::string& host);
   // Nothing is waited for any more at this host.
@@ -65,7 +66,8 @@ class AgentPool {
   std::string Waiting() const { return starts_.Waiting(); }
 
  private:
-  Status LoadServer();
+  void LoadServer();
+  void OnLoaded();
   std::string MakeOrders(const std::string& host);
   void OnAgent(const std::string& host, std::unique_ptr<AgentLink> link);
   void OnMessage(const std::string& host, const AgentEvent& event);
@@ -76,7 +78,8 @@ class AgentPool {
   Options options_;
   LauncherHandlers worker_handlers_;
   Handlers handlers_;
-  std::unique_ptr<AgentServer> server_;  // once a host was wanted
+  std::unique_ptr<AgentServerLoad> load_;  // once a host was wanted
+  AgentServer* server_ = nullptr;          // once it was needed
   std::map<std::string, std::unique_ptr<AgentLauncher>> agents_;
   // To be destroyed from the loop: a handler of theirs may be running.
   std::vector<std::unique_ptr<AgentLauncher>> retired_;

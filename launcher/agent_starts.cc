@@ -40,7 +40,8 @@ struct AgentStarts::Start {
 };
 
 AgentStarts::AgentStarts(EventLoop& loop, Bootstrap& bootstrap, Options options,
-                         MakePayload make_payload, AgentStartHandlers handlers)
+                         MakePayloadFor make_payload,
+                         AgentStartHandlers handlers)
     : loop_(loop),
       bootstrap_(bootstrap),
       options_(options),
@@ -66,6 +67,12 @@ void AgentStarts::Drop(const std::string& host) {
   if (Find(host) == nullptr) return;
   (void)Forget(host);
   Next();
+}
+
+std::vector<std::string> AgentStarts::hosts() const {
+  std::vector<std::string> hosts;
+  for (const auto& start : starts_) hosts.push_back(start->host.host);
+  return hosts;
 }
 
 void AgentStarts::SetPhase(const std::string& host, StartPhase phase) {
@@ -111,7 +118,8 @@ void AgentStarts::Try(Start& start) {
   start.connecting = true;
   ++connecting_;
   start.attempt = bootstrap_.Start(
-      start.host, make_payload_(start.host.host),
+      start.host,
+      [this, host = start.host.host] { return make_payload_(host); },
       {.on_chatter =
            [this, &start](std::string_view line) { OnChatter(start, line); },
        .on_login =

@@ -53,11 +53,11 @@ class AgentStarts {
     ChatterWhen chatter = ChatterWhen::kHostFailed;
   };
   // For each try of each host anew, so that no secret is used twice.
-  using MakePayload = std::function<std::string(const std::string& host)>;
+  using MakePayloadFor = std::function<std::string(const std::string& host)>;
 
   // `bootstrap` outlives this.
   AgentStarts(EventLoop& loop, Bootstrap& bootstrap, Options options,
-              MakePayload make_payload, AgentStartHandlers handlers);
+              MakePayloadFor make_payload, AgentStartHandlers handlers);
   // Ends every connection, and with it every agent.
   ~AgentStarts();
   AgentStarts(const AgentStarts&) = delete;
@@ -67,6 +67,9 @@ class AgentStarts {
   void Want(const RemoteHost& host);
   // Ends its connection, and with it its agent; nothing more is told of it.
   void Drop(const std::string& host);
+
+  // All that are wanted, in that order.
+  std::vector<std::string> hosts() const;
 
   // What the host waits for once its agent runs: kAgentAnswers or
   // kInterfaceProof.
@@ -100,7 +103,7 @@ class AgentStarts {
   EventLoop& loop_;
   Bootstrap& bootstrap_;
   Options options_;
-  MakePayload make_payload_;
+  MakePayloadFor make_payload_;
   AgentStartHandlers handlers_;
   std::vector<std::unique_ptr<Start>> starts_;  // in the order of Want()
   std::deque<std::string> queue_;               // due, waiting for a connection

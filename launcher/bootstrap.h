@@ -76,15 +76,18 @@ class BootstrapAttempt {
   virtual ~BootstrapAttempt() = default;
 };
 
+// One line without its end, at most kMaxAgentPayload bytes (agent_greeting.h),
+// for the agent's stdin and nobody else. Asked for once at most, when there is
+// somebody to give it to.
+using MakePayload = std::function<std::string()>;
+
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
 
-  // `payload`: one line without its end, at most kMaxAgentPayload bytes
-  // (agent_greeting.h), given to the agent's stdin and to nobody else. What
-  // cannot be tried at all is told by on_end as well.
+  // What cannot be tried at all is told by on_end as well.
   virtual std::unique_ptr<BootstrapAttempt> Start(
-      const RemoteHost& host, std::string payload,
+      const RemoteHost& host, MakePayload make_payload,
       BootstrapHandlers handlers) = 0;
 };
 

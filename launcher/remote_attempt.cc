@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/one_line.h"
 #include "base/pipe.h"
 
@@ -101,8 +102,10 @@ bool RemoteAttempt::OnGreeting() {
   reached_ = Reached::kAgent;
   said_out_.clear();
   said_err_.clear();
-  stdin_.Send(std::make_shared<const std::string>(
-      std::exchange(plan_.payload, {}) + '\n'));
+  const std::string payload = std::exchange(plan_.make_payload, {})();
+  HVD_CHECK(payload.size() <= kMaxAgentPayload &&
+            payload.find('\n') == std::string::npos);
+  stdin_.Send(std::make_shared<const std::string>(payload + '\n'));
   return Tell(handlers_.on_agent, greeting.program_version);
 }
 

@@ -36,7 +36,7 @@ class RemoteAttempt : public BootstrapAttempt {
     AgentPlace place;
     // Of AgentPlace::kInstall, shared by all hosts.
     std::shared_ptr<const std::string> program = nullptr;
-    std::string payload;
+    MakePayload make_payload;
     std::string by_hand;          // what the user may paste to see for himself
     std::string program_version;  // of this hvdrun
   };

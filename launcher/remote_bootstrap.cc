@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
 #include "base/pipe.h"
 #include "base/shell_quote.h"
 
@@ -112,9 +111,8 @@ Result<std::unique_ptr<RemoteBootstrap>> RemoteBootstrap::Make(
 }
 
 std::unique_ptr<BootstrapAttempt> RemoteBootstrap::Start(
-    const RemoteHost& host, std::string payload, BootstrapHandlers handlers) {
-  HVD_CHECK(payload.size() <= kMaxAgentPayload &&
-            payload.find('\n') == std::string::npos);
+    const RemoteHost& host, MakePayload make_payload,
+    BootstrapHandlers handlers) {
   if (!MayNameAHost(host.host) || !MayNameAHost(host.login.user.value_or(""))) {
     return Refuse(host,
                   {ErrorCode::kInvalidArgument,
@@ -132,7 +130,7 @@ std::unique_ptr<BootstrapAttempt> RemoteBootstrap::Start(
           .is_ssh = options_.shell.is_ssh(),
           .place = options_.place,
           .program = options_.program,
-          .payload = std::move(payload),
+          .make_payload = std::move(make_payload),
           .by_hand = ByHand(options_.shell, host, options_.place),
           .program_version = options_.program_version},
       RemoteAttempt::Pipes{std::move(pipes.to_stdin.write_end),

@@ -46,7 +46,7 @@ class RemoteBootstrap : public Bootstrap {
 
   // It outlives its attempts.
   std::unique_ptr<BootstrapAttempt> Start(const RemoteHost& host,
-                                          std::string payload,
+                                          MakePayload make_payload,
                                           BootstrapHandlers handlers) override;
 
   // To be spared when another keeper of this process is gone.

@@ -25,4 +25,22 @@ Result<std::unique_ptr<AgentServer>> LoadAgentServer(
   return server;
 }
 
+AgentServerLoad::AgentServerLoad(std::string path, AgentServer::Options options,
+                                 AgentServer::Handlers handlers,
+                                 AgentServer::Post post,
+                                 std::function<void()> on_done)
+    : thread_([this, path = std::move(path), options = std::move(options),
+               handlers = std::move(handlers), post = std::move(post),
+               on_done = std::move(on_done)]() mutable {
+        server_ = LoadAgentServer(path, options, std::move(handlers), post);
+        post(std::move(on_done));
+      }) {}
+
+AgentServerLoad::~AgentServerLoad() { (void)Get(); }
+
+Result<std::unique_ptr<AgentServer>>& AgentServerLoad::Get() {
+  if (thread_.joinable()) thread_.join();
+  return server_;
+}
+
 }  // namespace hvd

@@ -16,12 +16,12 @@ namespace hvd::testing {
 class FakeBootstrap : public Bootstrap {
  public:
   std::unique_ptr<BootstrapAttempt> Start(const RemoteHost& host,
-                                          std::string payload,
+                                          MakePayload make_payload,
                                           BootstrapHandlers handlers) override {
     auto attempt = std::make_unique<Attempt>(*this, host, std::move(handlers));
     CHECK(open_.emplace(host.host, attempt.get()).second);
     ++tries_[host.host];
-    payloads_.push_back(std::move(payload));
+    payloads_.push_back(make_payload());
     return attempt;
   }
 

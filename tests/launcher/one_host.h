@@ -56,7 +56,7 @@ class OneHost {
   void Start(std::string payload = "orders", const RemoteHost& host = {"b"}) {
     end.reset();
     attempt_ = bootstrap_->Start(
-        host, std::move(payload),
+        host, [payload = std::move(payload)] { return payload; },
         {.on_chatter =
              [this](std::string_view line) { said.emplace_back(line); },
          .on_login = [this] { logged_in = true; },

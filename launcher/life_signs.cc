@@ -7,7 +7,8 @@ namespace hvd {
 namespace {
 
 constexpr int kBeats = 5;  // within the limit
-// How often time is looked at: silence is noticed that late at most.
+// How often time is looked at, besides at the moment that silence would be long
+// enough.
 constexpr int kLooks = 100;
 constexpr Duration kShortestLook{10};
 constexpr Duration kLongestLook{200};
@@ -34,8 +35,9 @@ void LifeSigns::Heard() {
 }
 
 void LifeSigns::LookLater() {
-  next_ = loop_.After(std::clamp(limit_ / kLooks, kShortestLook, kLongestLook),
-                      [this] { Look(); });
+  const Instant next =
+      loop_.Now() + std::clamp(limit_ / kLooks, kShortestLook, kLongestLook);
+  next_ = loop_.At(std::min(next, heard_ + limit_), [this] { Look(); });
 }
 
 void LifeSigns::Look() {

@@ -32,7 +32,8 @@ class StreamedConnection<AgentConnection<Sent, Received>, Control, Data>
     data_->SetHandlers(
         {.on_read = [this](auto&& bytes) { this->OnBytes(std::move(bytes)); },
          .on_written = [this] { handlers_.on_bytes_sent(); },
-         .on_ended = [this] { OnEnded(); }});
+         // The other one's end is told after its last message.
+         .on_ended = [] {}});
     control_->AllowRead();
   }
   void Send(Sent message) override { control_->Write(ToWire(message)); }

@@ -17,6 +17,7 @@ Result<std::unique_ptr<AgentServer>> LoadAgentServer(
     return Error{ErrorCode::kUnavailable,
                  std::string("workers on other hosts need a library that "
                              "cannot be loaded: ") +
+                     // NOLINTNEXTLINE(concurrency-mt-unsafe): one a thread
                      ::dlerror()};
   }
   const auto listen = reinterpret_cast<ListenForAgents>(symbol);

@@ -27,6 +27,8 @@ namespace {
 
 using Context = std::shared_ptr<gloo::Context>;
 
+// One thread, before gloo makes more.
+// NOLINTBEGIN(concurrency-mt-unsafe)
 int FromEnvironment(const char* name) {
   const char* const value = std::getenv(name);
   if (value == nullptr) {
@@ -35,6 +37,7 @@ int FromEnvironment(const char* name) {
   }
   return std::atoi(value);
 }
+// NOLINTEND(concurrency-mt-unsafe)
 
 template <class T>
 void AllReduceNow(const Context& context, T* data, std::size_t count,

@@ -21,13 +21,13 @@ function(hvd_add_program name)
   target_link_libraries(${name} PRIVATE hvd_warnings ${arg_DEPS})
 endfunction()
 
-# hvd_add_test(<name> KIND <unit|scenario|process|net|e2e|testbed|fuzz> SOURCES <file>...
-#              [DEPS <target>...] [LABELS <label>...] [TIMEOUT <seconds>] [SERIAL])
+# hvd_add_test(<name> KIND <unit|scenario|process|net|grpc|e2e|testbed|hosts|fuzz>
+#              SOURCES <file>... [DEPS <target>...] [TIMEOUT <seconds>] [SERIAL])
 # One Catch2 program; each TEST_CASE is a ctest test labelled with its kind.
-# LABELS grpc: real gRPC runs in it, which no sanitizer has seen.
+# In those of kind grpc and hosts runs real gRPC, which no sanitizer has seen.
 # SERIAL: its tests never run beside others (they look at the whole machine).
 function(hvd_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "KIND;TIMEOUT" "SOURCES;DEPS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "KIND;TIMEOUT" "SOURCES;DEPS")
   if(NOT arg_KIND)
     message(FATAL_ERROR "hvd_add_test(${name}): KIND is missing")
   endif()
@@ -46,15 +46,10 @@ function(hvd_add_test name)
     set(serial TRUE)
   endif()
   set(not_run)
-  if(arg_KIND STREQUAL "testbed")
+  if(arg_KIND MATCHES "^(testbed|hosts)$")
     # What tests/testbed/bed.cc says where the machine can have no bed.
     set(not_run SKIP_REGULAR_EXPRESSION "this test was not run: ")
   endif()
-  # A list inside a list of properties.
-  list(JOIN arg_LABELS "\\;" labels)
-  if(labels)
-    string(PREPEND labels "\\;")
-  endif()
-  catch_discover_tests(${name} PROPERTIES LABELS "${arg_KIND}${labels}" TIMEOUT ${arg_TIMEOUT}
+  catch_discover_tests(${name} PROPERTIES LABELS ${arg_KIND} TIMEOUT ${arg_TIMEOUT}
                        RUN_SERIAL ${serial} ${not_run})
 endfunction()

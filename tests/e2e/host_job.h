@@ -17,8 +17,7 @@ class HostJob : public Program {
   HostJob(const Bed& bed, std::vector<std::string> words,
           ProgramOptions options = {})
       : Program(bed.On("a", HvdrunCommand(std::move(words))),
-                std::move(options)),
-        bed_(bed) {}
+                std::move(options)) {}
 
   bool Prints(const std::string& text,
               std::chrono::milliseconds limit = std::chrono::seconds(40)) {
@@ -26,9 +25,6 @@ class HostJob : public Program {
     if (!printed) UNSCOPED_INFO(out() << err());
     return printed;
   }
-
- private:
-  const Bed& bed_;
 };
 
 inline ProgramResult RunOnHosts(const Bed& bed, std::vector<std::string> words,

@@ -5,9 +5,9 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
+#include "collectives/copy_bytes.h"
 #include "collectives/reduce_kernels.h"
 
 namespace hvd {
@@ -78,7 +78,7 @@ class Doubling::Exchange {
     received_ += n.value();
     if (had_call || received_ < sizeof(CallHeader)) return n;
     CallHeader call;
-    std::memcpy(&call, owner_.incoming_.data(), sizeof(call));
+    CopyBytes(&call, owner_.incoming_.data(), sizeof(call));
     Status fits = owner_.vigil_.Check(rank_, call);
     if (!fits.ok()) return std::move(fits).error();
     return n;
@@ -104,9 +104,9 @@ Status Doubling::Meet(int host, Way way, const void* data, std::size_t bytes) {
   const std::size_t message = sizeof(CallHeader) + bytes;
   outgoing_.resize(message);
   incoming_.resize(message);
-  std::memcpy(outgoing_.data(), &vigil_.call(), sizeof(CallHeader));
+  CopyBytes(outgoing_.data(), &vigil_.call(), sizeof(CallHeader));
   if (bytes > 0) {
-    std::memcpy(outgoing_.data() + sizeof(CallHeader), data, bytes);
+    CopyBytes(outgoing_.data() + sizeof(CallHeader), data, bytes);
   }
   Exchange exchange(*this, host, way == Way::kReceive ? 0 : message,
                     way == Way::kSend ? 0 : message);
@@ -132,7 +132,7 @@ Status Doubling::AllReduce(void* data, std::size_t count, DataType type,
   if (plan.gives_to) {
     Status s = Meet(*plan.gives_to, Way::kSend, data, bytes);
     if (s.ok()) s = Meet(*plan.gives_to, Way::kReceive, data, bytes);
-    if (s.ok() && bytes > 0) std::memcpy(data, incoming(), bytes);
+    if (s.ok() && bytes > 0) CopyBytes(data, incoming(), bytes);
     return s;
   }
   if (plan.takes_from) {

@@ -1,6 +1,6 @@
 #include "collectives/grouped_reduce.h"
 
-#include <cstring>
+#include "collectives/copy_bytes.h"
 
 namespace hvd {
 namespace {
@@ -72,7 +72,7 @@ Status GroupedReduce::Flush(Communicator& communicator,
   std::size_t count = 0;
   for (const Tensor& tensor : tensors) {
     if (tensor.count == 0) continue;
-    std::memcpy(buffer + count * element, tensor.in, tensor.count * element);
+    CopyBytes(buffer + count * element, tensor.in, tensor.count * element);
     count += tensor.count;
   }
   Status s = communicator.AllReduce(buffer, buffer, count, type, op);
@@ -80,7 +80,7 @@ Status GroupedReduce::Flush(Communicator& communicator,
   count = 0;
   for (const Tensor& tensor : tensors) {
     if (tensor.count == 0) continue;
-    std::memcpy(tensor.out, buffer + count * element, tensor.count * element);
+    CopyBytes(tensor.out, buffer + count * element, tensor.count * element);
     count += tensor.count;
   }
   return s;

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <cstring>
 
 #include "collectives/chunk_parts.h"
 #include "collectives/chunk_stream.h"
+#include "collectives/copy_bytes.h"
 #include "collectives/local_calls.h"
 #include "collectives/stream_copy.h"
 
@@ -21,8 +21,8 @@ void CombineAndPublish(LocalGroup& group, const Selection& table,
     const std::size_t count = std::min(block, what.count - at);
     Reduce(KernelForm::kPlain, At(what.out, at * element), arrays, count,
            what.type, what.op, what.divisor);
-    std::memcpy(published + at * element, At(what.out, at * element),
-                count * element);
+    CopyBytes(published + at * element, At(what.out, at * element),
+              count * element);
     for (const void*& array : arrays) array = At(array, count * element);
   }
 }
@@ -49,8 +49,8 @@ Status AllReduceStaged(LocalGroup& group, const Selection& table,
         for (int owner = 0; owner < group.size(); ++owner) {
           if (owner == group.local()) continue;
           const Slice part = slice(k, owner);
-          std::memcpy(Part(group, group.local(), first + k, owner, part_bytes),
-                      At(what.in, part.begin * element), part.count * element);
+          CopyBytes(Part(group, group.local(), first + k, owner, part_bytes),
+                    At(what.in, part.begin * element), part.count * element);
         }
       },
       [&](std::uint64_t k) {
@@ -73,7 +73,7 @@ Status AllReduceStaged(LocalGroup& group, const Selection& table,
           if (past_caches) {
             StreamCopy(to, from, part.count * element);
           } else {
-            std::memcpy(to, from, part.count * element);
+            CopyBytes(to, from, part.count * element);
           }
         }
         if (past_caches) StreamFence();
@@ -105,7 +105,7 @@ Status AllReduceDirect(LocalGroup& group, const Selection& table,
       if (past_caches) {
         StreamCopy(to, result, count * element);
       } else if (local != group.local()) {
-        std::memcpy(to, result, count * element);
+        CopyBytes(to, result, count * element);
       }
     }
   }

@@ -11,6 +11,8 @@
 #include <functional>
 #include <utility>
 
+#include "collectives/copy_bytes.h"
+
 namespace hvd {
 namespace {
 
@@ -97,7 +99,7 @@ LocalGroup::LocalGroup(const Topology& topology, LocalSegment segment,
 void LocalGroup::EnterWithSmall(const void* small, std::size_t bytes) {
   Entry& entry = segment_.entry(local_, operation());
   entry.call = vigil_.call();
-  if (bytes > 0) std::memcpy(entry.small.data(), small, bytes);
+  if (bytes > 0) CopyBytes(entry.small.data(), small, bytes);
   Publish(entry.entered, operation());
 }
 

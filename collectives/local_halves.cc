@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <cstring>
 
 #include "collectives/chunk_parts.h"
 #include "collectives/chunk_stream.h"
+#include "collectives/copy_bytes.h"
 #include "collectives/local_calls.h"
 
 namespace hvd {
@@ -27,7 +27,7 @@ Status LocalReduceScatter(LocalGroup& group, const Reduction& what) {
         const Slice piece = Piece(what.count, per_part, k);
         for (int to = 0; to < group.size(); ++to) {
           if (to == group.local()) continue;
-          std::memcpy(
+          CopyBytes(
               Part(group, group.local(), first + k, to, part_bytes),
               At(what.in, (Index(to) * what.count + piece.begin) * element),
               piece.count * element);
@@ -59,9 +59,9 @@ Status LocalReduceToOwners(LocalGroup& group, const Reduction& what,
           if (owner == group.local()) continue;
           const Slice slice = SliceOf(what.count, element, owners, owner);
           const Slice piece = Piece(slice.count, per_part, k);
-          std::memcpy(Part(group, group.local(), first + k, owner, part_bytes),
-                      At(what.in, (slice.begin + piece.begin) * element),
-                      piece.count * element);
+          CopyBytes(Part(group, group.local(), first + k, owner, part_bytes),
+                    At(what.in, (slice.begin + piece.begin) * element),
+                    piece.count * element);
         }
       },
       [&](std::uint64_t k) {
@@ -92,15 +92,15 @@ Status LocalGatherFromOwners(LocalGroup& group, void* out, std::size_t count,
       [&](std::uint64_t k) {
         if (group.local() >= owners) return;
         const Slice piece = piece_of(group.local(), k);
-        std::memcpy(group.segment().place(group.local(), first + k),
-                    At(out, piece.begin), piece.count);
+        CopyBytes(group.segment().place(group.local(), first + k),
+                  At(out, piece.begin), piece.count);
       },
       [&](std::uint64_t k) {
         for (int owner = 0; owner < owners; ++owner) {
           if (owner == group.local()) continue;
           const Slice piece = piece_of(owner, k);
-          std::memcpy(At(out, piece.begin),
-                      group.segment().place(owner, first + k), piece.count);
+          CopyBytes(At(out, piece.begin),
+                    group.segment().place(owner, first + k), piece.count);
         }
       },
       kTakeNothing);

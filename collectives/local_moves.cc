@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <cstring>
 
 #include "collectives/chunk_parts.h"
 #include "collectives/chunk_stream.h"
+#include "collectives/copy_bytes.h"
 #include "collectives/local_calls.h"
 
 namespace hvd {
@@ -14,33 +14,33 @@ Status LocalAllGather(LocalGroup& group, const Selection& table, const void* in,
   const std::size_t longest = shares.Longest() * element;
   if (longest <= table.one_shot) {
     EnterWithSlot(group, in, own);
-    if (own > 0 && place != in) std::memmove(place, in, own);
+    if (own > 0 && place != in) MoveBytes(place, in, own);
     if (Status s = group.AwaitEntries(); !s.ok()) return s;
     for (int from = 0; from < group.size(); ++from) {
       const std::size_t bytes = shares.Count(from) * element;
       if (from == group.local() || bytes == 0) continue;
-      std::memcpy(At(out, shares.Begin(from) * element),
-                  SlotOf(group, from, bytes), bytes);
+      CopyBytes(At(out, shares.Begin(from) * element),
+                SlotOf(group, from, bytes), bytes);
     }
     return Done{};
   }
   group.EnterWithSmall(nullptr, 0);
-  if (own > 0 && place != in) std::memmove(place, in, own);
+  if (own > 0 && place != in) MoveBytes(place, in, own);
   const std::uint64_t first = group.chunks();
   const std::size_t chunk = group.segment().chunk();
   return StreamChunks(
       group, ChunksOf(longest, chunk), Entries::kToBeAwaited,
       [&](std::uint64_t k) {
         const Slice piece = Piece(own, chunk, k);
-        std::memcpy(group.segment().place(group.local(), first + k),
-                    place + piece.begin, piece.count);
+        CopyBytes(group.segment().place(group.local(), first + k),
+                  place + piece.begin, piece.count);
       },
       [&](std::uint64_t k) {
         for (int from = 0; from < group.size(); ++from) {
           if (from == group.local()) continue;
           const Slice piece = Piece(shares.Count(from) * element, chunk, k);
-          std::memcpy(At(out, shares.Begin(from) * element + piece.begin),
-                      group.segment().place(from, first + k), piece.count);
+          CopyBytes(At(out, shares.Begin(from) * element + piece.begin),
+                    group.segment().place(from, first + k), piece.count);
         }
       },
       kTakeNothing);
@@ -57,8 +57,8 @@ Status LocalAllToAll(LocalGroup& group, const void* in, void* out,
   }
   const Shares received(column);
   if (sent.Count(me) > 0) {
-    std::memmove(At(out, received.Begin(me) * element),
-                 At(in, sent.Begin(me) * element), sent.Count(me) * element);
+    MoveBytes(At(out, received.Begin(me) * element),
+              At(in, sent.Begin(me) * element), sent.Count(me) * element);
   }
   const std::size_t part = PerPart(group, 1, size);
   const std::uint64_t first = group.chunks();
@@ -69,17 +69,17 @@ Status LocalAllToAll(LocalGroup& group, const void* in, void* out,
         for (int to = 0; to < size; ++to) {
           if (to == me) continue;
           const Slice piece = Piece(sent.Count(to) * element, part, k);
-          std::memcpy(Part(group, me, first + k, to, part),
-                      At(in, sent.Begin(to) * element + piece.begin),
-                      piece.count);
+          CopyBytes(Part(group, me, first + k, to, part),
+                    At(in, sent.Begin(to) * element + piece.begin),
+                    piece.count);
         }
       },
       [&](std::uint64_t k) {
         for (int from = 0; from < size; ++from) {
           if (from == me) continue;
           const Slice piece = Piece(received.Count(from) * element, part, k);
-          std::memcpy(At(out, received.Begin(from) * element + piece.begin),
-                      Part(group, from, first + k, me, part), piece.count);
+          CopyBytes(At(out, received.Begin(from) * element + piece.begin),
+                    Part(group, from, first + k, me, part), piece.count);
         }
       },
       kTakeNothing);
@@ -92,7 +92,7 @@ Status LocalBroadcast(LocalGroup& group, const Selection& table, void* data,
     EnterWithSlot(group, data, is_root ? bytes : 0);
     if (Status s = group.AwaitEntries(); !s.ok()) return s;
     if (!is_root && bytes > 0) {
-      std::memcpy(data, SlotOf(group, root, bytes), bytes);
+      CopyBytes(data, SlotOf(group, root, bytes), bytes);
     }
     return Done{};
   }
@@ -106,11 +106,11 @@ Status LocalBroadcast(LocalGroup& group, const Selection& table, void* data,
       group, ChunksOf(bytes, chunk), Entries::kToBeAwaited,
       [&](std::uint64_t k) {
         const Slice piece = Piece(bytes, chunk, k);
-        if (is_root) std::memcpy(place(k), At(data, piece.begin), piece.count);
+        if (is_root) CopyBytes(place(k), At(data, piece.begin), piece.count);
       },
       [&](std::uint64_t k) {
         const Slice piece = Piece(bytes, chunk, k);
-        if (!is_root) std::memcpy(At(data, piece.begin), place(k), piece.count);
+        if (!is_root) CopyBytes(At(data, piece.begin), place(k), piece.count);
       },
       kTakeNothing);
 }

@@ -1,5 +1,5 @@
-#include <cstring>
 
+#include "collectives/copy_bytes.h"
 #include "collectives/local_calls.h"
 
 namespace hvd {
@@ -11,8 +11,8 @@ void EnterWithSlot(LocalGroup& group, const void* data, std::size_t bytes) {
     group.EnterWithSmall(data, bytes);
     return;
   }
-  std::memcpy(group.segment().slot(group.local(), group.operation()), data,
-              bytes);
+  CopyBytes(group.segment().slot(group.local(), group.operation()), data,
+            bytes);
   group.EnterWithSmall(nullptr, 0);
 }
 

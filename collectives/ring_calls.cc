@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <vector>
 
 #include "collectives/chunk_parts.h"
+#include "collectives/copy_bytes.h"
 #include "collectives/ring_schedule.h"
 
 namespace hvd {
@@ -143,7 +143,7 @@ Status RingAllGather(RingRunner& ring, RingPlace at, const void* in, void* out,
     return At(out, shares.Begin(place) * element);
   };
   const std::size_t own = shares.Count(at.place) * element;
-  if (own > 0 && part(at.place) != in) std::memmove(part(at.place), in, own);
+  if (own > 0 && part(at.place) != in) MoveBytes(part(at.place), in, own);
   Flow& flow =
       announce == Announce::kHere ? ring.NewFlowWithCall() : ring.NewFlow();
   for (int step = 0; step < AllGatherSteps(at.size); ++step) {
@@ -185,9 +185,9 @@ Status RingAllToAll(RingRunner& ring, RingPlace at, const void* in, void* out,
     for (int i = 0; i < from; ++i) before += count(i, at.place);
     return before;
   };
-  std::memmove(At(out, begin_out(at.place) * element),
-               At(in, begin_in(at.place) * element),
-               count(at.place, at.place) * element);
+  MoveBytes(At(out, begin_out(at.place) * element),
+            At(in, begin_in(at.place) * element),
+            count(at.place, at.place) * element);
   const std::size_t longest = *std::max_element(matrix.begin(), matrix.end());
   const std::size_t per_slab = std::max<std::size_t>(kSlab / element, 1);
   std::vector<std::byte> sent;
@@ -217,8 +217,8 @@ Status RingAllToAll(RingRunner& ring, RingPlace at, const void* in, void* out,
       flow.head = Padded(sent.size());
       if (Status s = ring.Run(); !s.ok()) return s;
       const Slice mine = slab(from, at.place);
-      std::memcpy(At(out, (begin_out(from) + mine.begin) * element),
-                  received.data(), mine.count * element);
+      CopyBytes(At(out, (begin_out(from) + mine.begin) * element),
+                received.data(), mine.count * element);
       sent.assign(received.begin() + static_cast<long>(mine.count * element),
                   received.end());
     }

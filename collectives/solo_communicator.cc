@@ -1,7 +1,8 @@
 #include "collectives/solo_communicator.h"
 
-#include <cstring>
 #include <utility>
+
+#include "collectives/copy_bytes.h"
 
 namespace hvd {
 
@@ -16,7 +17,7 @@ Status SoloCommunicator::Do(Call call, const void* in, void* out,
                             std::size_t bytes) {
   ledger_.Begin(call, bytes);
   if (Status alive = Enter(); !alive.ok()) return alive;
-  if (in != out && bytes > 0) std::memcpy(out, in, bytes);
+  if (in != out && bytes > 0) CopyBytes(out, in, bytes);
   ledger_.End();
   return Done{};
 }

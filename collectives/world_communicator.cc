@@ -1,12 +1,12 @@
 #include "collectives/world_communicator.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "collectives/chunk_parts.h"
+#include "collectives/copy_bytes.h"
 
 namespace hvd {
 namespace {
@@ -150,8 +150,8 @@ Status WorldCommunicator::ReduceSmallBetweenHosts(const Reduction& what) {
       Status s =
           group_->AwaitMark(0, &Member::published, vigil_.call().operation);
       if (s.ok() && bytes > 0) {
-        std::memcpy(what.out, group_->segment().slot(0, group_->operation()),
-                    bytes);
+        CopyBytes(what.out, group_->segment().slot(0, group_->operation()),
+                  bytes);
       }
       return s;
     }
@@ -176,8 +176,7 @@ Status WorldCommunicator::ReduceSmallBetweenHosts(const Reduction& what) {
   }
   if (!group_) return met;
   if (bytes > 0) {
-    std::memcpy(group_->segment().slot(0, group_->operation()), what.out,
-                bytes);
+    CopyBytes(group_->segment().slot(0, group_->operation()), what.out, bytes);
   }
   group_->Set(&Member::published, group_->operation());
   return met;

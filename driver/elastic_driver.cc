@@ -128,6 +128,7 @@ void ElasticDriver::Apply(const WorkerHeard& event) {
   Worker* worker = registry_.FindLive(event.worker);
   if (worker == nullptr || event.epoch > epoch_) return;
   worker->heard_at = now_;
+  worker->says_so = true;
   worker->operations = event.operations;
 }
 
@@ -138,6 +139,19 @@ void ElasticDriver::Apply(const WorkerBlames& event) {
     return;
   }
   worker->blames = event.rank;
+}
+
+// It is started again, for the world that there will be.
+void ElasticDriver::Apply(const WorkerMisplaced& event) {
+  Worker* worker = registry_.FindLive(event.worker);
+  if (worker == nullptr || state_ != State::kRunning || !worker->IsSeated() ||
+      worker->held != Epoch{}) {
+    return;
+  }
+  worker->leaving = true;
+  SayLine("the newcomer " + ToString(event.worker) +
+          " was started for a world that will not be: started again");
+  if (worker->IsRunning()) StopOne(*worker, SIGKILL);
 }
 
 // In a static job it shows in the others' collectives, which end the job.

@@ -85,6 +85,7 @@ class ElasticDriver {
   void Apply(const WorkerReady& event);
   void Apply(const WorkerHeard& event);
   void Apply(const WorkerBlames& event);
+  void Apply(const WorkerMisplaced& event);
   void Apply(const WorkerStopped& event);
   void Apply(const WorkerExited& event);
   void Apply(const HostLost& event);

@@ -105,7 +105,7 @@ void ElasticDriver::CondemnSilent() {
 
 std::optional<Instant> ElasticDriver::SilentFrom(const Worker& worker) const {
   if (!options_.worker_timeout || wait_ != Wait::kMembers || worker.asks ||
-      !worker.IsSeated() || !worker.heard_at) {
+      !worker.IsSeated() || !worker.says_so) {
     return std::nullopt;
   }
   return *worker.heard_at + kHeardEvery + *options_.worker_timeout;

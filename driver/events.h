@@ -54,6 +54,11 @@ struct WorkerBlames {
   Epoch epoch{};
   int rank = 0;
 };
+// The worker, which is in no world yet, was told its place when it was started,
+// and there will be no world with that place.
+struct WorkerMisplaced {
+  WorkerId worker;
+};
 // The worker's process has been stopped (SIGSTOP) for --worker-timeout.
 struct WorkerStopped {
   LaunchId launch{};
@@ -84,10 +89,11 @@ struct LauncherLost {
 // The time that NextDeadline() asked for has come.
 struct Tick {};
 
-using Event = std::variant<HostsDiscovered, DiscoveryFailed, WorkerStarted,
-                           WorkerStartFailed, WorkerReady, WorkerHeard,
-                           WorkerBlames, WorkerStopped, WorkerExited, HostLost,
-                           SignalReceived, LauncherLost, Tick>;
+using Event =
+    std::variant<HostsDiscovered, DiscoveryFailed, WorkerStarted,
+                 WorkerStartFailed, WorkerReady, WorkerHeard, WorkerBlames,
+                 WorkerMisplaced, WorkerStopped, WorkerExited, HostLost,
+                 SignalReceived, LauncherLost, Tick>;
 
 // Actions.
 

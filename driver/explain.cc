@@ -99,6 +99,7 @@ std::string Details(const Event& event) {
             return ' ' + ToString(e.worker) + " epoch=" + Number(e.epoch) +
                    " rank=" + std::to_string(e.rank);
           },
+          [](const WorkerMisplaced& e) { return ' ' + ToString(e.worker); },
           [](const WorkerStopped& e) { return " launch=" + Number(e.launch); },
           [](const WorkerExited& e) {
             return " launch=" + Number(e.launch) + ' ' + Text(e.status);
@@ -125,6 +126,7 @@ std::string_view EventWord(const Event& event) {
           [](const WorkerReady&) { return "ready"; },
           [](const WorkerHeard&) { return "heard"; },
           [](const WorkerBlames&) { return "blame"; },
+          [](const WorkerMisplaced&) { return "misplaced"; },
           [](const WorkerStopped&) { return "stopped"; },
           [](const WorkerExited&) { return "exit"; },
           [](const HostLost&) { return "host-lost"; },

@@ -26,6 +26,7 @@ struct Worker {
   int held_rank = 0;                // in that world
   bool asks = false;                // it waits for one newer than that
   std::optional<Instant> heard_at;  // the last word of it
+  bool says_so = false;             // again and again, that it is there
   std::uint64_t operations = 0;     // collectives begun of the world it holds
   // The rank that ended its collectives, by its own account.
   std::optional<int> blames;

@@ -17,6 +17,7 @@ TEST_CASE("Explain writes every event on one line", "[driver][unit]") {
         "start-failed launch=3 not-found: no ./x");
   CHECK(ToText(Event{WorkerHeard{{"a", 2}, Epoch{1}, 17}}) ==
         "heard a/2 epoch=1 operations=17");
+  CHECK(ToText(Event{WorkerMisplaced{{"a", 2}}}) == "misplaced a/2");
   CHECK(ToText(Event{WorkerBlames{{"a", 2}, Epoch{1}, 3}}) ==
         "blame a/2 epoch=1 rank=3");
   CHECK(ToText(Event{WorkerReady{{"a", 2}, Epoch{1}}}) == "ready a/2 after=1");

@@ -130,6 +130,7 @@ Result<Event> ParseEvent(const std::string& line) {
                               Epoch{std::stoul(fields.at("epoch"))},
                               std::stoi(fields.at("rank"))}};
   }
+  if (kind == "misplaced") return Event{WorkerMisplaced{ParseWorker(rest)}};
   const auto signo = SignalNumber(rest);
   if (kind == "signal" && signo) return Event{SignalReceived{*signo}};
   return Unreadable(line);

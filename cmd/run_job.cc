@@ -19,6 +19,22 @@ std::string JoinLines(const std::vector<std::string>& lines) {
   return text;
 }
 
+std::optional<int> RankIn(const World& world, const WorkerId& worker) {
+  const auto found =
+      std::find(world.workers.begin(), world.workers.end(), worker);
+  if (found == world.workers.end()) return std::nullopt;
+  return static_cast<int>(found - world.workers.begin());
+}
+
+bool HasRank(const World& world, const WorkerId& worker, int rank) {
+  const auto place = static_cast<std::size_t>(rank);
+  return place < world.workers.size() && world.workers[place] == worker;
+}
+
+bool IsMember(const World& world, const WorkerId& worker) {
+  return RankIn(world, worker).has_value();
+}
+
 }  // namespace
 
 JobRun::JobRun(EventLoop& loop, const JobPlan& plan, OutputMux& output,
@@ -40,12 +56,12 @@ LauncherHandlers JobRun::launcher_handlers() {
           },
       .on_start_failed =
           [this](LaunchId id, Error error) {
-            live_.erase(id);
+            Forget(id);
             Feed(WorkerStartFailed{id, std::move(error)});
           },
       .on_exit =
           [this](LaunchId id, ExitStatus status) {
-            live_.erase(id);
+            Forget(id);
             output_.Drain(id);
             Feed(WorkerExited{id, status});
           },
@@ -82,6 +98,8 @@ RendezvousHandlers JobRun::rendezvous_handlers() {
           [this](const std::string& line) {
             logger_.Warning("rendezvous", line);
           },
+      .on_misplaced =
+          [this](const WorkerId& worker) { Feed(WorkerMisplaced{worker}); },
   };
 }
 
@@ -126,7 +144,8 @@ void JobRun::OnSignal(int signo) {
 
 void JobRun::OnHostLost(const std::string& host, Error error) {
   for (const auto& [worker, launch] : newest_) {
-    if (worker.host != host || live_.erase(launch) == 0) continue;
+    if (worker.host != host || !live_.contains(launch)) continue;
+    Forget(launch);
     output_.Drain(launch);
     // Whatever may still run there has no say any more.
     server_->Replace(worker, LaunchId{static_cast<int>(launch) + 1});
@@ -142,10 +161,83 @@ void JobRun::Feed(const Event& event) {
         std::chrono::duration_cast<Duration>(now - begin_), event, actions);
     if (!text.empty()) output_.PrintLine(text);
   }
+  const std::vector<StartedWorkers> started = PlanStarts(actions);
   for (const Action& action : actions) {
     std::visit([this](const auto& a) { Perform(a); }, action);
   }
+  for (const StartedWorkers& workers : started) server_->Started(workers);
   ArmDeadline();
+}
+
+// A newcomer's environment shows it behind the world that there is, or is about
+// to be, with all others that are on their way: that is the next world if
+// nothing comes between. libhvd asks for its place all the same; a Horovod
+// worker believes what it is shown.
+std::vector<StartedWorkers> JobRun::PlanStarts(
+    const std::vector<Action>& actions) {
+  const World* world = &world_;
+  for (const Action& action : actions) {
+    const auto* publish = std::get_if<PublishWorld>(&action);
+    if (publish == nullptr) continue;
+    world = &publish->world;
+    std::erase_if(newcomers_, [&](const auto& newcomer) {
+      return IsMember(*world, newcomer.second);
+    });
+  }
+  StartedWorkers members{{}, *world};
+  StartedWorkers newcomers;
+  std::vector<LaunchId> launches;
+  for (const Action& action : actions) {
+    const auto* start = std::get_if<StartWorker>(&action);
+    if (start == nullptr) continue;
+    const bool member = HasRank(*world, start->worker, start->rank);
+    (member ? members : newcomers).workers.push_back(start->worker);
+    if (!member) launches.push_back(start->launch);
+  }
+  std::vector<StartedWorkers> started;
+  if (!members.workers.empty()) started.push_back(std::move(members));
+  if (newcomers.workers.empty()) return started;
+  newcomers.shown.workers = WithEarlierNewcomers(*world);
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    newcomers_[launches[i]] = newcomers.workers[i];
+    newcomers.shown.workers.push_back(newcomers.workers[i]);
+  }
+  planned_ = newcomers.shown;
+  planned_.epoch = world->epoch;
+  started.push_back(std::move(newcomers));
+  return started;
+}
+
+// Behind newcomers whose own plan has come to nothing nobody can stand.
+std::vector<WorkerId> JobRun::WithEarlierNewcomers(const World& world) {
+  std::vector<WorkerId> here;
+  for (const WorkerId& worker : world.workers) {
+    if (IsHere(worker)) here.push_back(worker);
+  }
+  std::vector<WorkerId> all = here;
+  for (const auto& [launch, worker] : newcomers_) all.push_back(worker);
+  if (all == planned_.workers) return all;
+  newcomers_.clear();
+  return here;
+}
+
+// In the world, and not on its way out.
+bool JobRun::IsHere(const WorkerId& worker) const {
+  const auto newest = newest_.find(worker);
+  return newest != newest_.end() && live_.contains(newest->second) &&
+         !told_to_stop_.contains(newest->second) &&
+         !newcomers_.contains(newest->second);
+}
+
+void JobRun::Forget(LaunchId launch) {
+  const auto lives = live_.find(launch);
+  if (lives == live_.end()) return;
+  live_.erase(lives);
+  newcomers_.erase(launch);
+  told_to_stop_.erase(launch);
+  for (const auto& [worker, newest] : newest_) {
+    if (newest == launch && server_ != nullptr) server_->Ended(worker);
+  }
 }
 
 void JobRun::ArmDeadline() {
@@ -178,25 +270,16 @@ void JobRun::Perform(const StartWorker& action) {
   }
   // An answer never comes from inside the call that it answers.
   loop_.Post([this, id = action.launch, error = command.error()] {
-    live_.erase(id);
+    Forget(id);
     Feed(WorkerStartFailed{id, error});
   });
 }
 
 Result<WorkerCommand> JobRun::MakeCommand(const StartWorker& action) {
-  // A newcomer's environment shows it behind the world that there is; its place
-  // is told when it asks. It gets no stdin, which is somebody else's by then.
-  const auto place = static_cast<std::size_t>(action.rank);
-  const bool member =
-      place < world_.workers.size() && world_.workers[place] == action.worker;
-  World with_newcomer;
-  if (!member) {
-    with_newcomer = world_;
-    with_newcomer.workers.push_back(action.worker);
-  }
-  const World& world = member ? world_ : with_newcomer;
-  const int rank =
-      member ? action.rank : static_cast<int>(world.workers.size()) - 1;
+  // A newcomer gets no stdin, which is somebody else's by then.
+  const bool member = HasRank(world_, action.worker, action.rank);
+  const World& world = member ? world_ : planned_;
+  const int rank = member ? action.rank : RankIn(world, action.worker).value();
   Result<UniqueFd> stdin_fd =
       member && plan_.stdin_rank == rank ? stdin_relay_.Attach() : UniqueFd();
   if (!stdin_fd.ok()) return std::move(stdin_fd).error();
@@ -224,6 +307,8 @@ Result<WorkerCommand> JobRun::MakeCommand(const StartWorker& action) {
 void JobRun::Perform(const StopWorker& action) {
   // Who kills the workers does not wait for what they leave behind either.
   if (action.first_signal == SIGKILL) leftover_grace_ = Duration{0};
+  told_to_stop_.insert(action.launch);
+  newcomers_.erase(action.launch);
   launcher_->Stop(action.launch, action.first_signal, action.grace);
 }
 
@@ -267,10 +352,7 @@ int JobRun::FileNumberOf(const WorkerId& worker, int rank) {
 }
 
 std::optional<int> JobRun::RankOf(const WorkerId& worker) const {
-  const auto found =
-      std::find(world_.workers.begin(), world_.workers.end(), worker);
-  if (found == world_.workers.end()) return std::nullopt;
-  return static_cast<int>(found - world_.workers.begin());
+  return RankIn(world_, worker);
 }
 
 }  // namespace hvd

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,10 @@ class JobRun {
   void Perform(const Say& action);
   void Perform(const EndJob& action);
 
+  std::vector<StartedWorkers> PlanStarts(const std::vector<Action>& actions);
+  std::vector<WorkerId> WithEarlierNewcomers(const World& world);
+  bool IsHere(const WorkerId& worker) const;
+  void Forget(LaunchId launch);
   Result<WorkerCommand> MakeCommand(const StartWorker& action);
   void SignalAll(int signo);
   void StopLikeAShellJob();
@@ -82,6 +87,11 @@ class JobRun {
   World world_;
   std::map<LaunchId, int> live_;         // started or starting -> first rank
   std::map<WorkerId, LaunchId> newest_;  // of each slot
+  // Started or starting, not told to stop, in no world yet, and of a plan that
+  // still may become one.
+  std::map<LaunchId, WorkerId> newcomers_;
+  std::set<LaunchId> told_to_stop_;
+  World planned_;  // what newcomers that are started now are shown
   // The N of each slot's rank.N: all lives of a slot write to one directory.
   std::map<WorkerId, int> file_numbers_;
   std::optional<JobEnd> end_;

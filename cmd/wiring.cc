@@ -251,6 +251,7 @@ class Hvdrun {
                                                   JobRun& run) {
     RendezvousOptions options;
     options.ports = settings_.port_range;
+    options.elastic = settings_.elastic;
     options.job_key = FromHex(env.job_key_hex).value();
     RendezvousHandlers handlers = run.rendezvous_handlers();
     if (!settings_.elasticity.control_file.empty()) {

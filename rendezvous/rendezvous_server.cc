@@ -48,9 +48,12 @@ class Doors : public HttpConversation {
 
 class HttpRendezvousServer : public RendezvousServer {
  public:
-  HttpRendezvousServer(const RendezvousOptions& options,
+  HttpRendezvousServer(EventLoop& loop, const RendezvousOptions& options,
                        RendezvousHandlers handlers)
       : on_refused_(std::move(handlers.on_refused)),
+        store_(loop, options.elastic,
+               {.on_ready = handlers.on_ready,
+                .on_misplaced = std::move(handlers.on_misplaced)}),
         v1_(options.job_key, {.on_ready = std::move(handlers.on_ready),
                               .on_heard = std::move(handlers.on_heard),
                               .on_blame = std::move(handlers.on_blame),
@@ -78,7 +81,11 @@ class HttpRendezvousServer : public RendezvousServer {
                     const HttpRefusal& refusal) {
                Report(connection, refusal);
              },
-         .on_sweep = [this](Instant now) { v1_.Sweep(now); }});
+         .on_sweep =
+             [this](Instant now) {
+               v1_.Sweep(now);
+               store_.Sweep(now);
+             }});
     if (!listener.ok()) return std::move(listener).error();
     listener_ = std::move(listener).value();
     return Done{};
@@ -93,6 +100,11 @@ class HttpRendezvousServer : public RendezvousServer {
                       const std::string& address) override {
     v1_.SetRingAddress(host, address);
   }
+
+  void Started(const StartedWorkers& started) override {
+    store_.Started(started);
+  }
+  void Ended(const WorkerId& worker) override { store_.Ended(worker); }
 
   void Publish(const World& world) override {
     store_.Publish(world);
@@ -120,8 +132,8 @@ class HttpRendezvousServer : public RendezvousServer {
 
   const std::function<void(std::string)> on_refused_;
   std::set<std::pair<std::string, std::string>> reported_;  // kind, peer
-  V1Door v1_;
   StoreDoor store_;
+  V1Door v1_;
   std::optional<HostsDoor> hosts_;
   std::unique_ptr<HttpListener>
       listener_;  // last: its connections use the doors
@@ -133,9 +145,10 @@ Result<std::unique_ptr<RendezvousServer>> RendezvousServer::Listen(
     EventLoop& loop, const RendezvousOptions& options,
     RendezvousHandlers handlers) {
   HVD_CHECK(handlers.on_ready && handlers.on_heard && handlers.on_blame &&
-            handlers.on_log && handlers.on_result && handlers.on_refused);
-  auto server =
-      std::make_unique<HttpRendezvousServer>(options, std::move(handlers));
+            handlers.on_log && handlers.on_result && handlers.on_refused &&
+            (handlers.on_misplaced || !options.elastic));
+  auto server = std::make_unique<HttpRendezvousServer>(loop, options,
+                                                       std::move(handlers));
   const Status listening = server->Listen(loop, options);
   if (!listening.ok()) return listening.error();
   return std::unique_ptr<RendezvousServer>(std::move(server));

@@ -21,6 +21,7 @@
 #include "base/event_loop.h"
 #include "base/port_range.h"
 #include "base/result.h"
+#include "rendezvous/horovod_board.h"
 #include "rendezvous/http_limits.h"
 #include "rendezvous/world.h"
 
@@ -37,11 +38,13 @@ struct RendezvousOptions {
   PortRange ports = {};  // of every address
   std::string job_key;   // raw bytes
   std::optional<HostsPush> push = {};
+  bool elastic = false;  // the store is that of elastic Horovod jobs
   HttpLimits limits;
 };
 
-// All must be set, on_hosts only with RendezvousOptions::push. They may call
-// Publish and Notify, but not destroy the server.
+// All must be set, on_hosts only with RendezvousOptions::push, on_misplaced
+// only with RendezvousOptions::elastic. They may call Publish and Notify, but
+// not destroy the server.
 struct RendezvousHandlers {
   // A worker asked for a world newer than `after` for the first time; again
   // when it was started again.
@@ -61,6 +64,9 @@ struct RendezvousHandlers {
   // Somebody says that these are all hosts there are now. An error's message,
   // one line, is the answer: 400 for kInvalidArgument, else 503.
   std::function<Status(const std::string& text)> on_hosts = {};
+  // Only with RendezvousOptions::elastic. The worker can take part in no world
+  // but the one that it was started for, which will not be.
+  std::function<void(const WorkerId&)> on_misplaced = {};
 };
 
 class RendezvousServer {
@@ -85,6 +91,11 @@ class RendezvousServer {
   // that asks for its next world with another address is told to move.
   virtual void SetRingAddress(const std::string& host,
                               const std::string& address) = 0;
+  // These processes are being started, and see that world in their
+  // environments.
+  virtual void Started(const StartedWorkers& started) = 0;
+  // A process that was started is gone.
+  virtual void Ended(const WorkerId& worker) = 0;
   // From now on this is the world; its epoch must be greater than the last.
   virtual void Publish(const World& world) = 0;
   // Tells the members of `epoch`, which was published, that `lost_rank` is gone

@@ -38,8 +38,9 @@ class ServedJob {
  public:
   explicit ServedJob(HttpLimits limits = {},
                      const std::string& address = "127.0.0.1",
-                     std::uint16_t port = 0) {
+                     std::uint16_t port = 0, bool elastic = false) {
     RendezvousOptions options;
+    options.elastic = elastic;
     options.ports = {port, port};
     options.bind_address = address;
     options.job_key = kKey;
@@ -70,7 +71,9 @@ class ServedJob {
              [this](const std::string& text) {
                pushed.push_back(text);
                return push_answer;
-             }});
+             },
+         .on_misplaced =
+             [this](const WorkerId& worker) { misplaced.push_back(worker); }});
     REQUIRE(listening.ok());
     server = std::move(listening).value();
   }
@@ -135,6 +138,7 @@ class ServedJob {
   std::vector<std::pair<WorkerId, std::string>> logs;
   std::vector<std::pair<WorkerId, std::string>> results;
   std::vector<std::string> refused;
+  std::vector<WorkerId> misplaced;
   std::vector<std::string> pushed;
   Status push_answer = Done{};
   std::unique_ptr<RendezvousServer> server;

@@ -124,9 +124,9 @@ TEST_CASE("a pickle that Horovod's server would run is stored as it is",
 TEST_CASE("a new world empties the store", "[rendezvous][net]") {
   ServedJob job;
   RawPeer peer(job);
-  CHECK(Ask(peer, Put("/ad-hoc/0", "stale")) == "200 ");
+  CHECK(Ask(peer, Put("/ad-hoc/rank_0", "stale")) == "200 ");
   job.server->Publish(WorldOf(1, 1));
-  CHECK(Ask(peer, Get("/ad-hoc/0")) == "404 ");
+  CHECK(Ask(peer, Get("/ad-hoc/rank_0")) == "404 ");
 }
 
 TEST_CASE("a value that spans many packets arrives whole",

@@ -58,7 +58,7 @@ TEST_CASE("hvdrun --dry-run asks nothing of another host", "[e2e]") {
   CHECK(result.status.ToShell() == 0);
   CHECK(result.took < 5s);
   CHECK(Contains(result.out, "192.0.2.7"));
-  CHECK(Contains(result.out, "NCCL_SOCKET_IFNAME=<proved at the start>"));
+  CHECK(Contains(result.out, "NCCL_SOCKET_IFNAME='<proved at the start>'"));
 }
 
 TEST_CASE("hvdrun --check-build says what this build can do", "[e2e]") {

@@ -116,10 +116,8 @@ TEST_CASE("A host that loses its power ends the job in time", "[testbed]") {
   t.EndsOver("c", kHostTimeout + kGrace + kSlack);
 }
 
-TEST_CASE(
-    "A host that freezes ends the job in time, and its workers when it "
-    "thaws",
-    "[testbed]") {
+TEST_CASE("A host that freezes ends the job in time, its workers when it thaws",
+          "[testbed]") {
   Job t;
   t.bed.Freeze("c");
   const ProgramResult result = t.job->Wait();

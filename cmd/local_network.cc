@@ -1,7 +1,6 @@
 #include "cmd/local_network.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -9,9 +8,6 @@
 
 namespace hvd {
 namespace {
-
-constexpr std::array<std::string_view, 2> kVariables = {"NCCL_SOCKET_IFNAME",
-                                                        "HOROVOD_GLOO_IFACE"};
 
 HostInterfaces ThisMachine(const HostAddress& host,
                            const std::vector<Interface>& interfaces) {
@@ -45,24 +41,17 @@ std::vector<std::string> UnmatchedHere(
     const EnvList& user, const std::vector<Interface>& interfaces) {
   const HostInterfaces machine =
       ThisMachine({"localhost", "", true}, interfaces);
-  std::vector<std::string> lines;
-  for (const std::string_view variable : kVariables) {
-    const auto value = EnvFind(user, variable);
-    if (!value) continue;
-    if (auto line = UnmatchedInterface(variable, *value, machine)) {
-      lines.push_back(*std::move(line));
-    }
-  }
-  return lines;
+  return UnmatchedInterfaces(user, machine);
 }
 
 Status FitToThisMachine(const std::vector<std::string>& only,
                         const std::vector<HostAddress>& hosts, JobPlan& plan,
                         std::vector<std::string>& notes) {
-  const bool named = std::any_of(
-      kVariables.begin(), kVariables.end(), [&](std::string_view variable) {
-        return EnvFind(plan.user_env, variable).has_value();
-      });
+  const bool named =
+      std::any_of(kInterfaceVariables.begin(), kInterfaceVariables.end(),
+                  [&](std::string_view variable) {
+                    return EnvFind(plan.user_env, variable).has_value();
+                  });
   if (only.empty() && !named) return Done{};
   const Result<std::vector<Interface>> interfaces = ListInterfaces();
   if (!interfaces.ok()) return interfaces.error();

@@ -1,7 +1,6 @@
 #include "cmd/remote_hosts.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace hvd {
@@ -12,9 +11,6 @@ constexpr Duration kGather{100};
 constexpr Duration kFirstNote{5'000};
 constexpr Duration kNextNote{10'000};
 constexpr Duration kLookForIdle{500};
-
-constexpr std::array kInterfaceVariables = {"NCCL_SOCKET_IFNAME",
-                                            "HOROVOD_GLOO_IFACE"};
 
 }  // namespace
 
@@ -188,11 +184,9 @@ void RemoteHosts::Prove(const std::string& name, Host& host,
   host.give_up.reset();
   machine.host = name;
   machine.preferred = host.addresses;
-  for (const char* variable : kInterfaceVariables) {
-    const auto value = EnvFind(options_.user_env, variable);
-    if (!value) continue;
-    const auto line = UnmatchedInterface(variable, *value, machine);
-    if (line) options_.say(*line);
+  for (const std::string& line :
+       UnmatchedInterfaces(options_.user_env, machine)) {
+    options_.say(line);
   }
   host.in_proof = true;
   proof_.AddHost(std::move(machine));

@@ -272,4 +272,17 @@ std::optional<std::string> UnmatchedInterface(std::string_view variable,
          NamesOf(host.interfaces);
 }
 
+std::vector<std::string> UnmatchedInterfaces(const EnvList& user,
+                                             const HostInterfaces& host) {
+  std::vector<std::string> lines;
+  for (const std::string_view variable : kInterfaceVariables) {
+    const auto value = EnvFind(user, variable);
+    if (!value) continue;
+    if (auto line = UnmatchedInterface(variable, *value, host)) {
+      lines.push_back(*std::move(line));
+    }
+  }
+  return lines;
+}
+
 }  // namespace hvd

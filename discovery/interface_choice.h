@@ -4,12 +4,14 @@
 // Pure.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/process.h"
 #include "base/result.h"
 #include "discovery/interfaces.h"
 
@@ -80,5 +82,12 @@ bool NcclFindsInterface(std::string_view value,
 std::optional<std::string> UnmatchedInterface(std::string_view variable,
                                               std::string_view value,
                                               const HostInterfaces& host);
+
+// By which users choose interfaces for NCCL and for Gloo.
+inline constexpr std::array<std::string_view, 2> kInterfaceVariables = {
+    "NCCL_SOCKET_IFNAME", "HOROVOD_GLOO_IFACE"};
+// The same for those of them that `user` has.
+std::vector<std::string> UnmatchedInterfaces(const EnvList& user,
+                                             const HostInterfaces& host);
 
 }  // namespace hvd

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/hmac_sha256.h"
 #include "launcher/agent_certificate.h"
 #include "launcher/proto/agent.grpc.pb.h"
 #include "launcher/streamed_connection.h"
@@ -18,14 +19,6 @@ namespace {
 constexpr int kMaxMessage = 1 << 20;
 // At the end of a job: for the last words to the agents.
 constexpr std::chrono::milliseconds kShutdownPatience{300};
-
-// Takes the same time wherever they differ.
-bool SameSecret(const std::string& a, const std::string& b) {
-  if (a.size() != b.size()) return false;
-  int differences = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) differences |= a[i] ^ b[i];
-  return differences == 0;
-}
 
 std::string Metadata(const grpc::CallbackServerContext& context,
                      const char* name) {
@@ -131,7 +124,7 @@ class GrpcAgentServer : public AgentServer {
                 OwnedStream<Stream> Expected::*place) {
     const auto expected = expected_.find(host);
     if (expected == expected_.end() ||
-        !SameSecret(expected->second.token, token)) {
+        !EqualInConstantTime(expected->second.token, token)) {
       handlers_.on_refused(stream->peer() +
                            " is no agent that this job waits for");
       return;

@@ -169,6 +169,8 @@ void RemoteHosts::OnAgent(const std::string& name, const AgentAbout& about) {
   Host& host = hosts_.at(name);
   host.hvdrun_address = about.hvdrun_address;
   host.master_port = about.master_port;
+  // From here on it waits for the others; the proof has limits of its own.
+  pool_.Ready(name);
   Prove(name, host,
         {.host = name,
          .identity = about.identity,
@@ -270,7 +272,6 @@ Status RemoteHosts::Admit(const std::string& name, Host& host,
   parts_.server.SetRingAddress(name, place.address);
   AgentLauncher* agent = pool_.Find(name);
   parts_.router.Add(name, agent != nullptr ? *agent : parts_.local);
-  if (agent != nullptr) pool_.Ready(name);
   host.proved = true;
   return Done{};
 }

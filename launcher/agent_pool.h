@@ -58,7 +58,7 @@ class AgentPool {
   void Want(const RemoteHost& host);
   // Ends its agent, or the way to it.
   void Drop(const std::string& host);
-  // Nothing is waited for any more at this host.
+  // Nothing is waited for any more at this host itself.
   void Ready(const std::string& host) { starts_.Ready(host); }
   // nullptr: its agent is not here.
   AgentLauncher* Find(const std::string& host);

@@ -240,6 +240,19 @@ TEST_CASE("Two hosts that cannot reach each other are named in a table",
   CHECK_FALSE(Contains(result.out, "[0]"));
 }
 
+TEST_CASE("The host that is missing is named, not those that wait for it",
+          "[testbed]") {
+  const Bed bed({"3"});
+  bed.Cut("c");
+  const ProgramResult result =
+      RunOnHosts(bed, {"-H", "a,b,c", "--start-timeout", "3", "true"});
+  INFO(result.err);
+  CHECK(result.status.ToShell() == 125);
+  CHECK(LastLine(result.err).find("exit code 125: host c: connect") !=
+        std::string::npos);
+  CHECK_FALSE(Contains(result.err, "host b"));
+}
+
 TEST_CASE("Two jobs on the same hosts do not touch each other", "[testbed]") {
   const Bed bed({"2"});
   const ScopedMark mark;

@@ -153,6 +153,8 @@ void V1Door::Conversation::OnRequest(const RequestHead& head,
     return connection_.Refuse(NotAuthentic("the body is not the signed one"));
   }
   if (IsReplaced()) return Reply(410, "this worker is not wanted any more");
+  // What is told is heard before it is answered: a worker that has the answer
+  // may go on to say so, or end.
   switch (rule_->route) {
     case Route::kSession:
       return;
@@ -162,16 +164,12 @@ void V1Door::Conversation::OnRequest(const RequestHead& head,
       return OnNotice(head.target);
     case Route::kBlame:
       return OnBlame(body);
-    case Route::kLog: {
-      std::string text(body);
-      Reply(200, "");
-      return door_.handlers_.on_log(worker(), std::move(text));
-    }
-    case Route::kResult: {
-      std::string bytes(body);
-      Reply(200, "");
-      return door_.handlers_.on_result(worker(), std::move(bytes));
-    }
+    case Route::kLog:
+      door_.handlers_.on_log(worker(), std::string(body));
+      return Reply(200, "");
+    case Route::kResult:
+      door_.handlers_.on_result(worker(), std::string(body));
+      return Reply(200, "");
   }
 }
 
@@ -220,8 +218,8 @@ void V1Door::Conversation::OnNotice(std::string_view target) {
 void V1Door::Conversation::OnBlame(std::string_view body) {
   const std::optional<Blame> blame = ParseBlame(body);
   if (!blame) return Reply(400, "the body is not {epoch, rank}");
-  Reply(200, "");
   door_.handlers_.on_blame(worker(), blame->epoch, blame->rank);
+  Reply(200, "");
 }
 
 void V1Door::Conversation::Reply(int status, std::string_view body,

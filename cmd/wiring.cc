@@ -192,59 +192,78 @@ class Hvdrun {
     plan.env.rendezvous_port = server.value()->port();
     Status control = MakeControlFile(server.value()->port());
     if (!control.ok()) return std::move(control).error();
-    Result<std::unique_ptr<LocalLauncher>> launcher = LocalLauncher::Start(
+    Result<std::unique_ptr<LocalLauncher>> launcher =
+        StartLauncher(keeper.value(), plan.driver, user_limit.value(), run);
+    if (!launcher.ok()) return std::move(launcher).error();
+    Result<std::unique_ptr<ManyHosts>> many{nullptr};
+    if (many_hosts_) {
+      many = ManyHosts::Make(loop_, {.settings = settings_,
+                                     .own_env = env_,
+                                     .keeper_path = keeper.value(),
+                                     .spare = Spare(*launcher.value()),
+                                     .worker_handlers = run.launcher_handlers(),
+                                     .local = *launcher.value(),
+                                     .server = *server.value(),
+                                     .env = plan.env,
+                                     .say = Saying(*output.value())});
+      if (!many.ok()) return std::move(many).error();
+    }
+    const JobEnd end =
+        RunWith(run, *launcher.value(), many.value().get(), *server.value());
+    return Finish(end, files, *output.value());
+  }
+
+  Result<std::unique_ptr<LocalLauncher>> StartLauncher(
+      const std::string& keeper_path, const DriverOptions& driver,
+      const rlimit& user_limit, JobRun& run) {
+    return LocalLauncher::Start(
         loop_,
-        {.keeper_path = keeper.value(),
+        {.keeper_path = keeper_path,
          .lifeline_grace = settings_.stop_grace,
-         .stopped_limit =
-             plan.driver.elastic ? plan.driver.worker_timeout : std::nullopt,
-         .worker_nofile =
-             FdLimit{user_limit.value().rlim_cur, user_limit.value().rlim_max},
+         .stopped_limit = driver.elastic ? driver.worker_timeout : std::nullopt,
+         .worker_nofile = FdLimit{user_limit.rlim_cur, user_limit.rlim_max},
          .spare =
              [this](pid_t pid) {
                return (script_ && script_->Runs(pid)) ||
                       (ways_ && ways_->Runs(pid));
              }},
         run.launcher_handlers());
-    if (!launcher.ok()) return std::move(launcher).error();
-    Result<std::unique_ptr<ManyHosts>> many{nullptr};
-    if (many_hosts_) {
-      many = ManyHosts::Make(
-          loop_, {.settings = settings_,
-                  .own_env = env_,
-                  .keeper_path = keeper.value(),
-                  .spare =
-                      [this, own = launcher.value()->keeper_pid()](pid_t pid) {
-                        return pid == own || (script_ && script_->Runs(pid));
-                      },
-                  .worker_handlers = run.launcher_handlers(),
-                  .local = *launcher.value(),
-                  .server = *server.value(),
-                  .env = plan.env,
-                  .say =
-                      [&](const std::string& line) {
-                        output.value()->PrintLine("hvdrun: " + line);
-                      }});
-      if (!many.ok()) return std::move(many).error();
-      ways_ = many.value().get();
-    }
-    std::unique_ptr<HostDiscovery> discovery = MakeDiscovery();
-    if (many_hosts_) {
-      discovery = many.value()->Prove(std::move(discovery),
-                                      [&](const std::string& host, Error why) {
-                                        run.OnHostLost(host, std::move(why));
-                                      });
-    }
+  }
 
+  // What else of this job runs below this process.
+  std::function<bool(pid_t)> Spare(const LocalLauncher& launcher) {
+    return [this, own = launcher.keeper_pid()](pid_t pid) {
+      return pid == own || (script_ && script_->Runs(pid));
+    };
+  }
+
+  static std::function<void(const std::string&)> Saying(OutputMux& output) {
+    return [&output](const std::string& line) {
+      output.PrintLine("hvdrun: " + line);
+    };
+  }
+
+  // `many` is null where all hosts are this machine.
+  JobEnd RunWith(JobRun& run, LocalLauncher& local, ManyHosts* many,
+                 RendezvousServer& server) {
+    ways_ = many;
+    std::unique_ptr<HostDiscovery> discovery = MakeDiscovery();
+    if (many != nullptr) {
+      discovery = many->Prove(std::move(discovery),
+                              [&](const std::string& host, Error why) {
+                                run.OnHostLost(host, std::move(why));
+                              });
+    }
     router_.handle = [&](int signo) { run.OnSignal(signo); };
-    WorkerLauncher& workers =
-        many_hosts_ ? many.value()->launcher() : *launcher.value();
-    const JobEnd end = run.Run(workers, *server.value(), *discovery);
+    WorkerLauncher& workers = many != nullptr
+                                  ? many->launcher()
+                                  : static_cast<WorkerLauncher&>(local);
+    JobEnd end = run.Run(workers, server, *discovery);
     control_file_.reset();
     pushed_ = nullptr;
     script_ = nullptr;
     ways_ = nullptr;
-    return Finish(end, files, *output.value());
+    return end;
   }
 
   Result<std::unique_ptr<RendezvousServer>> Serve(const JobEnv& env,

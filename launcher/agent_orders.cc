@@ -46,11 +46,11 @@ class Reader {
     return 0;
   }
   const json& Array(const char* name) {
-    static const json kEmpty = json::array();
+    static const json nothing = json::array();
     const json* found = Find(name);
     if (found != nullptr && found->is_array()) return *found;
     Fail(name);
-    return kEmpty;
+    return nothing;
   }
   void Fail(const char* name) {
     if (!wrong_) wrong_ = name;

@@ -29,11 +29,14 @@ class StreamedConnection<AgentConnection<Sent, Received>, Control, Data>
         {.on_read = [this](auto&& message) { this->OnMessage(message); },
          .on_written = [] {},
          .on_ended = [this] { OnEnded(); }});
-    data_->SetHandlers(
-        {.on_read = [this](auto&& bytes) { this->OnBytes(std::move(bytes)); },
-         .on_written = [this] { handlers_.on_bytes_sent(); },
-         // The other one's end is told after its last message.
-         .on_ended = [] {}});
+    data_->SetHandlers({.on_read =
+                            [this](auto&& bytes) {
+                              this->OnBytes(
+                                  std::forward<decltype(bytes)>(bytes));
+                            },
+                        .on_written = [this] { handlers_.on_bytes_sent(); },
+                        // The other one's end is told after its last message.
+                        .on_ended = [] {}});
     control_->AllowRead();
   }
   void Send(Sent message) override { control_->Write(ToWire(message)); }

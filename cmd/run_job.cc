@@ -313,7 +313,9 @@ void JobRun::Perform(const StopWorker& action) {
 }
 
 void JobRun::Perform(const NotifyLoss& action) {
-  server_->Notify(action.epoch, action.rank, action.text);
+  server_->Notify(
+      action.epoch,
+      {.lost_rank = action.rank, .text = action.text, .silent = action.silent});
 }
 
 void JobRun::Perform(const Say& action) {

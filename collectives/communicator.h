@@ -66,6 +66,9 @@ class Communicator {
 
   // Any thread. The first failure wins and reaches all ranks.
   virtual void Abort(CommFailure failure) = 0;
+  // Any thread. As Abort, for what all ranks are told in the same words: there
+  // is nothing to agree on.
+  virtual void Declare(CommFailure failure) = 0;
   // Any thread. What has been done so far.
   virtual const CallLedger& ledger() const = 0;
   // Set once the communicator is dead.

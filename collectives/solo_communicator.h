@@ -26,6 +26,7 @@ class SoloCommunicator : public Communicator {
                   const Shares& received, DataType type) override;
   Status Barrier() override;
   void Abort(CommFailure failure) override;
+  void Declare(CommFailure failure) override { Abort(std::move(failure)); }
   const CallLedger& ledger() const override { return ledger_; }
   const CommFailure* failure() const override { return failure_.load(); }
 

@@ -66,6 +66,10 @@ void WorldCommunicator::Abort(CommFailure failure) {
   watch_.Propose(std::move(failure));
 }
 
+void WorldCommunicator::Declare(CommFailure failure) {
+  watch_.Declare(std::move(failure));
+}
+
 Status WorldCommunicator::Enter(CallHeader call, std::size_t bytes) {
   call.table = table_hash_;
   ledger_.Begin(call.call, bytes);

@@ -68,6 +68,7 @@ class WorldCommunicator : public Communicator {
                   const Shares& received, DataType type) override;
   Status Barrier() override;
   void Abort(CommFailure failure) override;
+  void Declare(CommFailure failure) override;
   const CallLedger& ledger() const override { return ledger_; }
   const CommFailure* failure() const override { return watch_.failure(); }
 

@@ -41,8 +41,9 @@ void ElasticDriver::OnElasticExit(Worker& worker) {
 // still be in with it.
 void ElasticDriver::TellOfLoss(const Worker& worker, const std::string& how) {
   const auto tell = [&](Epoch epoch, int rank) {
-    actions_.emplace_back(
-        NotifyLoss{epoch, rank, "rank " + std::to_string(rank) + ' ' + how});
+    actions_.emplace_back(NotifyLoss{epoch, rank,
+                                     "rank " + std::to_string(rank) + ' ' + how,
+                                     worker.end.host_lost});
   };
   if (worker.held != Epoch{} && worker.held < epoch_ && !formed_) {
     tell(worker.held, worker.held_rank);

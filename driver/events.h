@@ -119,6 +119,8 @@ struct NotifyLoss {
   Epoch epoch{};
   int rank = 0;
   std::string text;  // "rank 2 was killed by SIGKILL"
+  // Its host went without a word: nobody else can notice.
+  bool silent = false;
 };
 // One line for the user, on stderr.
 struct Say {

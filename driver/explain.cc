@@ -156,7 +156,8 @@ std::string ToText(const Action& action) {
           },
           [](const NotifyLoss& a) {
             return "notify epoch=" + Number(a.epoch) +
-                   " rank=" + std::to_string(a.rank) + ": " + a.text;
+                   " rank=" + std::to_string(a.rank) +
+                   (a.silent ? " silent: " : ": ") + a.text;
           },
           [](const Say& a) { return "say: " + a.text; },
           [](const EndJob& a) { return Text(a.outcome); },

@@ -25,6 +25,9 @@ struct WorldNotice {
   std::optional<int> lost_rank;
   std::string text;
   bool replaced = false;
+  // The lost rank's sockets stay as they are: its host went without a word, and
+  // no other rank can notice.
+  bool silent = false;
 
   NoticeKind kind() const {
     if (lost_rank) return NoticeKind::kRankLost;

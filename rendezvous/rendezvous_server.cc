@@ -115,10 +115,8 @@ class HttpRendezvousServer : public RendezvousServer {
     v1_.Replace(worker, launch);
   }
 
-  void Notify(Epoch epoch, std::optional<int> lost_rank,
-              std::string text) override {
-    WorldNotice notice{std::nullopt, std::move(text)};
-    if (lost_rank.value_or(-1) >= 0) notice.lost_rank = lost_rank;
+  void Notify(Epoch epoch, WorldNotice notice) override {
+    if (notice.lost_rank.value_or(0) < 0) notice.lost_rank.reset();
     v1_.Notify(epoch, notice);
   }
 

@@ -23,6 +23,7 @@
 #include "base/result.h"
 #include "rendezvous/horovod_board.h"
 #include "rendezvous/http_limits.h"
+#include "rendezvous/notice_board.h"
 #include "rendezvous/world.h"
 
 namespace hvd {
@@ -98,13 +99,12 @@ class RendezvousServer {
   virtual void Ended(const WorkerId& worker) = 0;
   // From now on this is the world; its epoch must be greater than the last.
   virtual void Publish(const World& world) = 0;
-  // Tells the members of `epoch`, which was published, that `lost_rank` is gone
+  // Tells the members of `epoch`, which was published, that a rank is lost
   // (their collectives end), or, without one, that the hosts have changed (they
   // leave together at their next commit). Of each kind the first notice of an
   // epoch counts; a loss is told after a change too. Publish tells the members
-  // of older worlds that they were replaced. Below 0 is no rank.
-  virtual void Notify(Epoch epoch, std::optional<int> lost_rank,
-                      std::string text) = 0;
+  // of older worlds that they were replaced. A rank below 0 is none.
+  virtual void Notify(Epoch epoch, WorldNotice notice) = 0;
 };
 
 }  // namespace hvd

@@ -45,6 +45,11 @@ bool Read(const Json& object, const char* name, Number& out) {
   return true;
 }
 
+bool IsTrue(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_boolean() && found->get<bool>();
+}
+
 Json ToJson(const Endpoint& endpoint) {
   return {{"address", endpoint.address},
           {"port", endpoint.port},
@@ -91,7 +96,7 @@ std::optional<WorkerId> ParseWorkerId(std::string_view text) {
 }
 
 std::string FormatCaller(const Caller& caller) {
-  const std::string text = ToString(caller.worker);
+  std::string text = ToString(caller.worker);
   if (caller.launch == LaunchId{}) return text;
   return text + '#' + std::to_string(static_cast<int>(caller.launch));
 }
@@ -223,6 +228,7 @@ std::string FormatNotice(const WorldNotice& notice) {
   Json json = {{"text", notice.text}};
   if (notice.lost_rank) json["lost_rank"] = *notice.lost_rank;
   if (notice.replaced) json["replaced"] = true;
+  if (notice.silent) json["silent"] = true;
   return Dump(json);
 }
 
@@ -234,9 +240,8 @@ std::optional<WorldNotice> ParseNotice(std::string_view body) {
   }
   int rank = 0;
   if (Read(json, "lost_rank", rank)) notice.lost_rank = rank;
-  const auto replaced = json.find("replaced");
-  notice.replaced =
-      replaced != json.end() && replaced->is_boolean() && replaced->get<bool>();
+  notice.replaced = IsTrue(json, "replaced");
+  notice.silent = IsTrue(json, "silent");
   return notice;
 }
 

@@ -32,7 +32,7 @@ void NoticeThread::Guard(Communicator& communicator) {
   const std::lock_guard lock(mutex_);
   communicator_ = &communicator;
   // The thread may have seen to it already, when there was nothing to end.
-  if (loss_) communicator.Abort(*loss_);
+  if (loss_) communicator.Declare(*loss_);
 }
 
 bool NoticeThread::Pause(Duration pause) const {
@@ -50,7 +50,9 @@ void NoticeThread::Run(Epoch epoch) {
       heard_.store(true);
       if (heard != NoticeKind::kHostsChanged) over_.Ring();
       if (const std::optional<int> rank = notice.value().lost_rank) {
-        if (!OnLoss(*rank, notice.value().text)) return;
+        const CommFailure loss{*rank, ErrorCode::kUnavailable,
+                               notice.value().text};
+        if (!OnLoss(loss, notice.value().silent)) return;
       }
       continue;
     }
@@ -75,14 +77,15 @@ std::uint64_t NoticeThread::Operations() {
   return communicator_ == nullptr ? 0 : communicator_->entered();
 }
 
-bool NoticeThread::OnLoss(int rank, const std::string& text) {
+bool NoticeThread::OnLoss(const CommFailure& loss, bool silent) {
   {
     const std::lock_guard lock(mutex_);
-    loss_ = CommFailure{rank, ErrorCode::kUnavailable, text};
+    loss_ = loss;
   }
-  if (!Pause(kRingFirst)) return false;
+  if (!silent && !Pause(kRingFirst)) return false;
   const std::lock_guard lock(mutex_);
-  if (communicator_ != nullptr) communicator_->Abort(*loss_);
+  // All ranks are told the same, and by then none has anything else to say.
+  if (communicator_ != nullptr) communicator_->Declare(*loss_);
   return true;
 }
 

@@ -47,7 +47,7 @@ class NoticeThread {
   void Run(Epoch epoch);
   std::uint64_t Operations();
   // False: stop.
-  bool OnLoss(int rank, const std::string& text);
+  bool OnLoss(const CommFailure& loss, bool silent);
   bool Pause(Duration pause) const;
 
   RendezvousClient& client_;

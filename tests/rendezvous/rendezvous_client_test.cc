@@ -80,7 +80,7 @@ TEST_CASE("a notice reaches who waits for it and who asks later",
       job.Start([&] { return client.WaitNotice({Epoch{1}}, In(kPatience)); });
   CHECK_FALSE(
       job.loop.RunUntil([&] { return ServedJob::IsReady(waiting); }, 50ms));
-  job.server->Notify(Epoch{1}, 1, "rank 1 was killed by SIGKILL");
+  job.server->Notify(Epoch{1}, {1, "rank 1 was killed by SIGKILL"});
   const auto notice = job.Await(std::move(waiting));
   REQUIRE(notice.ok());
   CHECK(notice.value().lost_rank == 1);
@@ -192,7 +192,7 @@ TEST_CASE("a loss is told to those who have heard that the hosts changed",
   ServedJob job;
   job.server->Publish(WorldOf(1, 2));
   RendezvousClient client = job.Client({"a", 0});
-  job.server->Notify(Epoch{1}, std::nullopt, "host b was added");
+  job.server->Notify(Epoch{1}, {std::nullopt, "host b was added"});
   const auto hear = [&](NoticeKind heard) {
     return client.WaitNotice({Epoch{1}, heard}, In(kPatience));
   };
@@ -210,7 +210,7 @@ TEST_CASE("a loss is told to those who have heard that the hosts changed",
   waiting = job.Start([&] { return hear(NoticeKind::kReplaced); });
   CHECK_FALSE(
       job.loop.RunUntil([&] { return ServedJob::IsReady(waiting); }, 50ms));
-  job.server->Notify(Epoch{1}, 1, "rank 1 was killed by SIGKILL");
+  job.server->Notify(Epoch{1}, {1, "rank 1 was killed by SIGKILL"});
   const auto loss = job.Await(std::move(waiting));
   REQUIRE(loss.ok());
   CHECK(loss.value() == WorldNotice{1, "rank 1 was killed by SIGKILL"});

@@ -86,6 +86,9 @@ TEST_CASE("a notice survives the way, broken UTF-8 as a replacement",
   const WorldNotice replaced{std::nullopt, "x", true};
   CHECK(ParseNotice(FormatNotice(replaced)) == replaced);
   CHECK(ParseNotice(R"({"text":"x","replaced":1})") == nobody);
+  const WorldNotice silent{.lost_rank = 2, .text = "x", .silent = true};
+  CHECK(ParseNotice(FormatNotice(silent)) == silent);
+  CHECK(ParseNotice(R"({"text":"x","silent":1})") == nobody);
   CHECK(ParseNotice(FormatNotice({1, "\xff!"}))->text == "\xef\xbf\xbd!");
   CHECK_FALSE(ParseNotice(R"({"lost_rank":1})"));
 }

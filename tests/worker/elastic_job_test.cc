@@ -98,7 +98,7 @@ TEST_CASE("Survivors of a killed worker go on from the last commit",
           "[worker]") {
   Begun t(3, "train2");
   t[1].Signal(SIGKILL);
-  t.job.Notify(1, "rank 1 was killed by SIGKILL");
+  t.job.Notify({1, "rank 1 was killed by SIGKILL"});
   t.job.Publish({kA0, kA2});
   CheckWentOn(t[0], Place(2, 0, 2));
   CheckWentOn(t[2], Place(2, 1, 2));
@@ -119,7 +119,7 @@ TEST_CASE("Survivors on several hosts go on over TCP", "[worker]") {
   const WorkerId b1{"b", 1};
   Begun t({kA0, b0, b1}, "train2");
   t[1].Signal(SIGKILL);
-  t.job.Notify(1, "rank 1 was killed by SIGKILL");
+  t.job.Notify({1, "rank 1 was killed by SIGKILL"});
   t.job.Publish({kA0, b1});
   CheckWentOn(t[0], Place(2, 0, 2));
   CheckWentOn(t[2], Place(2, 1, 2));
@@ -134,7 +134,7 @@ TEST_CASE("Survivors listen at their host's new address in the next world",
   CHECK(ListensAt(pid, "127.0.0.2"));
   t.job.SetRingAddress("b", "127.0.0.3");
   t[1].Signal(SIGKILL);
-  t.job.Notify(1, "rank 1 was killed by SIGKILL");
+  t.job.Notify({1, "rank 1 was killed by SIGKILL"});
   t.job.Publish({kA0, b1});
   REQUIRE(t[2].WaitForOutput("begin " + Place(2, 1, 2)));
   CHECK(ListensAt(pid, "127.0.0.3"));
@@ -183,7 +183,7 @@ TEST_CASE("A newcomer gets the state at the others' next commit", "[worker]") {
 TEST_CASE("Workers leave together when the hosts change and wait for a world",
           "[worker]") {
   Begun t(2, "check", "begin");
-  t.job.Notify(std::nullopt, "host b was added");
+  t.job.Notify({std::nullopt, "host b was added"});
   REQUIRE(t[0].WaitUntil(
       [&] {
         return t.job.HasAsked(kA0, Epoch{1}) && t.job.HasAsked(kA1, Epoch{1});
@@ -237,7 +237,7 @@ TEST_CASE("A member's death while the ring forms holds nobody up", "[worker]") {
     REQUIRE(ghost.world.get().ok());  // so the others have it too
     const Instant died = SteadyClock().Now();
     if (told) {
-      t.job.Notify(2, "rank 2 was killed by SIGKILL");
+      t.job.Notify({2, "rank 2 was killed by SIGKILL"});
       REQUIRE(t[0].WaitUntil(
           [&] {
             return t.job.HasAsked(kA0, Epoch{2}) &&
@@ -258,7 +258,7 @@ TEST_CASE("A newcomer's first ring may be given up for the next", "[worker]") {
   const auto first = job.Start(0, "train2");
   const auto second = job.Start(1, "train2");
   REQUIRE(ghost.world.get().ok());
-  job.Notify(2, "rank 2 was killed by SIGKILL");
+  job.Notify({2, "rank 2 was killed by SIGKILL"});
   job.Publish({kA0, kA1});
   for (Program* program : {first.get(), second.get()}) {
     const ProgramResult result = program->Wait(kPatient);
@@ -271,8 +271,10 @@ TEST_CASE("A newcomer's first ring may be given up for the next", "[worker]") {
 TEST_CASE("Changed hosts end no collective, a loss told afterwards does",
           "[worker]") {
   Begun t(3, "stuck", "begin");
-  t.job.Notify(std::nullopt, "host b was added");
-  t.job.Notify(1, "rank 1 is lost: its host does not answer");
+  t.job.Notify({std::nullopt, "host b was added"});
+  t.job.Notify({.lost_rank = 1,
+                .text = "rank 1 is lost: its host does not answer",
+                .silent = true});
   t.job.Publish({kA0, kA2});
   for (const std::size_t rank : {0U, 2U}) {
     const ProgramResult result = t[rank].Wait(kPatient);

@@ -124,9 +124,9 @@ class Job {
   }
 
   // As of world(); each has happened before the next one does.
-  void Notify(std::optional<int> lost_rank, const std::string& text) {
-    loop_.Post([this, lost_rank, text, epoch = world_.epoch] {
-      server_->Notify(epoch, lost_rank, text);
+  void Notify(const WorldNotice& notice) {
+    loop_.Post([this, notice, epoch = world_.epoch] {
+      server_->Notify(epoch, notice);
     });
   }
   void SetRingAddress(const std::string& host, const std::string& address) {

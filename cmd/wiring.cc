@@ -208,8 +208,10 @@ class Hvdrun {
                                      .say = Saying(*output.value())});
       if (!many.ok()) return std::move(many).error();
     }
+    ways_ = many.value().get();
+    const std::unique_ptr<HostDiscovery> discovery = MakeJobsDiscovery(run);
     const JobEnd end =
-        RunWith(run, *launcher.value(), many.value().get(), *server.value());
+        RunWith(run, *launcher.value(), *server.value(), *discovery);
     return Finish(end, files, *output.value());
   }
 
@@ -243,22 +245,13 @@ class Hvdrun {
     };
   }
 
-  // `many` is null where all hosts are this machine.
-  JobEnd RunWith(JobRun& run, LocalLauncher& local, ManyHosts* many,
-                 RendezvousServer& server) {
-    ways_ = many;
-    std::unique_ptr<HostDiscovery> discovery = MakeDiscovery();
-    if (many != nullptr) {
-      discovery = many->Prove(std::move(discovery),
-                              [&](const std::string& host, Error why) {
-                                run.OnHostLost(host, std::move(why));
-                              });
-    }
+  JobEnd RunWith(JobRun& run, LocalLauncher& local, RendezvousServer& server,
+                 HostDiscovery& discovery) {
     router_.handle = [&](int signo) { run.OnSignal(signo); };
-    WorkerLauncher& workers = many != nullptr
-                                  ? many->launcher()
+    WorkerLauncher& workers = ways_ != nullptr
+                                  ? ways_->launcher()
                                   : static_cast<WorkerLauncher&>(local);
-    JobEnd end = run.Run(workers, server, *discovery);
+    JobEnd end = run.Run(workers, server, discovery);
     control_file_.reset();
     pushed_ = nullptr;
     script_ = nullptr;
@@ -292,6 +285,16 @@ class Hvdrun {
     if (!made.ok()) return std::move(made).error().Wrap("--control-file");
     control_file_.emplace(std::move(made).value());
     return Done{};
+  }
+
+  // What the driver gets: of many hosts those that can be used.
+  std::unique_ptr<HostDiscovery> MakeJobsDiscovery(JobRun& run) {
+    std::unique_ptr<HostDiscovery> source = MakeDiscovery();
+    if (ways_ == nullptr) return source;
+    return ways_->Prove(std::move(source),
+                        [&run](const std::string& host, Error why) {
+                          run.OnHostLost(host, std::move(why));
+                        });
   }
 
   std::unique_ptr<HostDiscovery> MakeDiscovery() {
@@ -376,7 +379,7 @@ class Hvdrun {
   const std::string control_token_ = ToHex(RandomBytes(kKeyBytes));
   // While the job runs, and only where they were asked for.
   const ScriptDiscovery* script_ = nullptr;
-  const ManyHosts* ways_ = nullptr;
+  ManyHosts* ways_ = nullptr;
   PushedHosts* pushed_ = nullptr;
   std::optional<ControlFile> control_file_;
   SignalSource signals_;

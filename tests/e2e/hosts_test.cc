@@ -157,18 +157,6 @@ TEST_CASE("hvdrun ignores empty items in a host list", "[e2e]") {
         std::vector<std::string>{"0 localhost 0", "1 127.0.0.2 0"});
 }
 
-TEST_CASE("hvdrun names an unknown host before anything starts", "[e2e]") {
-  // Horovod #590: a missing colon.
-  TemporaryDirectory directory;
-  const std::string trace = directory / "started";
-  const ProgramResult result =
-      Hvdrun({"-np", "4", "-H", "localhost:2,localhost2:2", "touch", trace});
-  CHECK(result.status.ToShell() == 125);
-  CHECK(result.took < 10s);
-  CHECK(Contains(result.err, "localhost2"));
-  CHECK_FALSE(std::filesystem::exists(trace));
-}
-
 TEST_CASE("hvdrun gives both numbers and the flag when slots are missing",
           "[e2e]") {
   // Horovod #978.

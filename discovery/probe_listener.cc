@@ -9,12 +9,16 @@
 
 #include "base/check.h"
 #include "base/socket_address.h"
+#include "discovery/link_answerer.h"
+#include "discovery/link_message.h"
 #include "discovery/probe_message.h"
 
 namespace hvd {
 namespace {
 
 constexpr Duration kAcceptPause{100};
+// Both are read before it is known which one it is.
+static_assert(kLinkHelloBytes == kProbeChallengeBytes);
 
 std::string LocalAddress(int fd) {
   sockaddr_storage local{};
@@ -94,8 +98,21 @@ class SocketProbeListener : public ProbeListener {
     }
     peer.challenge.append(bytes.data(), static_cast<std::size_t>(n));
     if (peer.challenge.size() < kProbeChallengeBytes) return;
+    if (const auto hello = ParseLinkHello(options_.key, peer.challenge)) {
+      return HandOver(id, *hello);
+    }
     const auto nonce = ParseProbeChallenge(options_.key, peer.challenge);
     if (!nonce || !Answer(peer, *nonce)) peers_.erase(id);
+  }
+
+  void HandOver(std::uint64_t id, const std::string& nonce) {
+    peers_.at(id).readable.reset();
+    UniqueFd fd = std::move(peers_.at(id).fd);
+    peers_.erase(id);
+    if (!links_) {
+      links_ = LinkAnswerer::Make(loop_, options_.key, options_.identity);
+    }
+    links_->Take(std::move(fd), nonce);
   }
 
   // The peer hangs up first, so that no port of a range is left in TIME_WAIT.
@@ -114,6 +131,7 @@ class SocketProbeListener : public ProbeListener {
   const std::uint16_t port_;
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, Peer> peers_;  // oldest first
+  std::unique_ptr<LinkAnswerer> links_;  // once one was asked for
   std::unique_ptr<FdWatch> accepting_;
   std::unique_ptr<Timer> accept_pause_;
 };

@@ -2,7 +2,8 @@
 // this one that it reached.
 //
 // Listens on all addresses of both families. A peer that cannot sign for this
-// job gets no byte. Connections, bytes and time of each are bounded.
+// job gets no byte. Connections, bytes and time of each are bounded. Who wants
+// to measure the way here is handed on to a LinkAnswerer.
 //
 // Loop thread only.
 #pragma once

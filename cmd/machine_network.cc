@@ -1,6 +1,7 @@
 #include "cmd/machine_network.h"
 
 #include <limits.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <array>
@@ -22,6 +23,13 @@ constexpr std::size_t kMostAddresses = 32;
 std::string OwnHostName() {
   std::array<char, HOST_NAME_MAX + 1> name{};
   return ::gethostname(name.data(), HOST_NAME_MAX) == 0 ? name.data() : "";
+}
+
+std::string OwnSystem() {
+  utsname system{};
+  if (::uname(&system) != 0) return "";
+  return std::string(system.sysname) + ' ' + system.release + ' ' +
+         system.machine;
 }
 
 Result<MachineNetwork> MachineNetwork::Open(EventLoop& loop,

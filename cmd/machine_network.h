@@ -20,6 +20,8 @@ namespace hvd {
 
 // As this machine calls itself; "" if it has no name.
 std::string OwnHostName();
+// "Linux 6.1.0 x86_64"; "" if the kernel does not say.
+std::string OwnSystem();
 
 class MachineNetwork {
  public:

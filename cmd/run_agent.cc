@@ -110,6 +110,7 @@ class Agent {
   Status Prepare() {
     workers_ = std::make_unique<AgentWorkers>(
         loop_, ProbeDialer::Make(loop_, orders_.probe_key),
+        LinkMeter::Make(loop_, orders_.probe_key),
         AgentWorkers::Options{.host_timeout = orders_.host_timeout,
                               .login_env = CurrentEnvironment()},
         [this](std::optional<Error> why) { End(std::move(why)); });
@@ -151,7 +152,8 @@ class Agent {
         .identity = machine.value().identity,
         .probe_port = machine.value().probe_port,
         .interfaces = std::move(machine.value().interfaces),
-        .default_route = std::move(machine.value().default_route)};
+        .default_route = std::move(machine.value().default_route),
+        .system = OwnSystem()};
   }
 
   void End(std::optional<Error> why) {

@@ -1,75 +1,13 @@
 #include "launcher/agent_codec.h"
 
-#include <limits>
 #include <utility>
 
 #include "base/overloaded.h"
+#include "launcher/measure_codec.h"
+#include "launcher/wire_reader.h"
 
 namespace hvd {
 namespace {
-
-// A day; graces are seconds.
-constexpr std::int64_t kLongestGraceMs = 86'400'000;
-constexpr int kLastSignal = 64;
-constexpr std::int64_t kLastPid = 1 << 22;  // the kernel's own limit
-constexpr std::size_t kMaxText = 64U << 10U;
-
-Error Refuse(const char* what) {
-  return {ErrorCode::kInvalidArgument,
-          std::string("the other end sent an impossible ") + what};
-}
-
-std::uint64_t Wire(LaunchId id) { return static_cast<std::uint64_t>(id); }
-
-// Notes the first thing that is wrong, so that a message is read in one go.
-class Reader {
- public:
-  LaunchId Id(std::uint64_t id) {
-    Check(id <= static_cast<std::uint64_t>(std::numeric_limits<int>::max()),
-          "launch");
-    return static_cast<LaunchId>(id);
-  }
-  int Signal(std::int32_t signo) {
-    Check(signo >= 0 && signo <= kLastSignal, "signal");
-    return signo;
-  }
-  Duration Grace(std::int64_t ms) {
-    Check(ms >= 0 && ms <= kLongestGraceMs, "time");
-    return Duration(ms);
-  }
-  pid_t Pid(std::int64_t pid) {
-    Check(pid >= 0 && pid <= kLastPid, "pid");
-    return static_cast<pid_t>(pid);
-  }
-  ErrorCode Code(std::int32_t code) {
-    Check(code >= 0 && code <= static_cast<std::int32_t>(ErrorCode::kInternal),
-          "error");
-    return static_cast<ErrorCode>(code);
-  }
-  std::uint16_t Port(std::uint32_t port) {
-    Check(port <= std::numeric_limits<std::uint16_t>::max(), "port");
-    return static_cast<std::uint16_t>(port);
-  }
-  int Small(std::uint32_t number) {
-    Check(number <= static_cast<std::uint32_t>(kLastPid), "number");
-    return static_cast<int>(number);
-  }
-  std::string Text(const std::string& text) {
-    Check(text.size() <= kMaxText, "text");
-    return text;
-  }
-  void Check(bool holds, const char* what) {
-    if (!holds && !error_) error_ = Refuse(what);
-  }
-  template <class T>
-  Result<T> Finish(T value) {
-    if (error_) return *error_;
-    return value;
-  }
-
- private:
-  std::optional<Error> error_;
-};
 
 void Fill(const AgentLaunch& from, agent::Launch& to) {
   to.set_id(Wire(from.id));
@@ -83,7 +21,7 @@ void Fill(const AgentLaunch& from, agent::Launch& to) {
   to.set_has_input(from.has_input);
 }
 
-AgentLaunch Read(const agent::Launch& from, Reader& read) {
+AgentLaunch Read(const agent::Launch& from, WireReader& read) {
   AgentLaunch launch;
   launch.id = read.Id(from.id());
   read.Check(from.argv_size() > 0, "command");
@@ -106,7 +44,7 @@ void Fill(const AgentProbe& from, agent::Probe& to) {
   }
 }
 
-AgentProbe Read(const agent::Probe& from, Reader& read) {
+AgentProbe Read(const agent::Probe& from, WireReader& read) {
   AgentProbe probe;
   probe.first = from.first();
   for (const agent::ProbeTarget& target : from.targets()) {
@@ -126,7 +64,7 @@ void Fill(const AgentProbed& from, agent::Probed& to) {
   to.set_failure(from.result.failure);
 }
 
-AgentProbed Read(const agent::Probed& from, Reader& read) {
+AgentProbed Read(const agent::Probed& from, WireReader& read) {
   constexpr auto kLast =
       static_cast<std::uint32_t>(ProbeResult::Kind::kUnreached);
   read.Check(from.kind() <= kLast, "probe");
@@ -153,7 +91,7 @@ void Fill(const Interface& from, agent::Interface& to) {
   }
 }
 
-Interface Read(const agent::Interface& from, Reader& read) {
+Interface Read(const agent::Interface& from, WireReader& read) {
   Interface interface {
     .name = read.Text(from.name()), .index = read.Small(from.index()),
     .up = from.up(), .running = from.running(), .loopback = from.loopback(),
@@ -180,9 +118,10 @@ void Fill(const AgentAbout& from, agent::About& to) {
     Fill(interface, *to.add_interfaces());
   }
   to.set_default_route(from.default_route);
+  to.set_system(from.system);
 }
 
-AgentAbout Read(const agent::About& from, Reader& read) {
+AgentAbout Read(const agent::About& from, WireReader& read) {
   AgentAbout about{.version = read.Text(from.version()),
                    .host_name = read.Text(from.host_name()),
                    .pid = read.Pid(from.pid()),
@@ -192,7 +131,8 @@ AgentAbout Read(const agent::About& from, Reader& read) {
                    .identity = read.Text(from.identity()),
                    .probe_port = read.Port(from.probe_port()),
                    .interfaces = {},
-                   .default_route = read.Text(from.default_route())};
+                   .default_route = read.Text(from.default_route()),
+                   .system = read.Text(from.system())};
   for (const agent::Interface& interface : from.interfaces()) {
     about.interfaces.push_back(Read(interface, read));
   }
@@ -204,29 +144,34 @@ AgentAbout Read(const agent::About& from, Reader& read) {
 agent::AgentCommand ToWire(const AgentCommand& command) {
   agent::AgentCommand wire;
   std::visit(
-      Overloaded{[&](const AgentLaunch& c) { Fill(c, *wire.mutable_launch()); },
-                 [&](const AgentSignal& c) {
-                   wire.mutable_signal()->set_id(Wire(c.id));
-                   wire.mutable_signal()->set_signo(c.signo);
-                 },
-                 [&](const AgentStop& c) {
-                   wire.mutable_stop()->set_id(Wire(c.id));
-                   wire.mutable_stop()->set_first_signal(c.first_signal);
-                   wire.mutable_stop()->set_grace_ms(c.grace.count());
-                 },
-                 [&](const AgentStopLeftovers& c) {
-                   wire.mutable_stop_leftovers()->set_grace_ms(c.grace.count());
-                 },
-                 [&](const AgentProbe& c) { Fill(c, *wire.mutable_probe()); },
-                 [&](const AgentRest&) { wire.mutable_rest(); },
-                 [&](const AgentAlive&) { wire.mutable_alive(); },
-                 [&](const AgentFarewell&) { wire.mutable_farewell(); }},
+      Overloaded{
+          [&](const AgentLaunch& c) { Fill(c, *wire.mutable_launch()); },
+          [&](const AgentSignal& c) {
+            wire.mutable_signal()->set_id(Wire(c.id));
+            wire.mutable_signal()->set_signo(c.signo);
+          },
+          [&](const AgentStop& c) {
+            wire.mutable_stop()->set_id(Wire(c.id));
+            wire.mutable_stop()->set_first_signal(c.first_signal);
+            wire.mutable_stop()->set_grace_ms(c.grace.count());
+          },
+          [&](const AgentStopLeftovers& c) {
+            wire.mutable_stop_leftovers()->set_grace_ms(c.grace.count());
+          },
+          [&](const AgentProbe& c) { Fill(c, *wire.mutable_probe()); },
+          [&](const AgentRest&) { wire.mutable_rest(); },
+          [&](const AgentAlive&) { wire.mutable_alive(); },
+          [&](const AgentFarewell&) { wire.mutable_farewell(); },
+          [&](const AgentAskTime& c) {
+            wire.mutable_ask_time()->set_number(c.number);
+          },
+          [&](const AgentMeasure& c) { Fill(c, *wire.mutable_measure()); }},
       command);
   return wire;
 }
 
 Result<AgentCommand> FromWire(const agent::AgentCommand& wire) {
-  Reader read;
+  WireReader read;
   switch (wire.kind_case()) {
     case agent::AgentCommand::kLaunch:
       return read.Finish<AgentCommand>(Read(wire.launch(), read));
@@ -252,6 +197,10 @@ Result<AgentCommand> FromWire(const agent::AgentCommand& wire) {
       return AgentCommand(AgentAlive{});
     case agent::AgentCommand::kFarewell:
       return AgentCommand(AgentFarewell{});
+    case agent::AgentCommand::kAskTime:
+      return AgentCommand(AgentAskTime{wire.ask_time().number()});
+    case agent::AgentCommand::kMeasure:
+      return read.Finish<AgentCommand>(ReadMeasure(wire.measure(), read));
     case agent::AgentCommand::KIND_NOT_SET:
       break;
   }
@@ -261,50 +210,53 @@ Result<AgentCommand> FromWire(const agent::AgentCommand& wire) {
 agent::AgentEvent ToWire(const AgentEvent& event) {
   agent::AgentEvent wire;
   std::visit(
-      Overloaded{[&](const AgentAbout& e) { Fill(e, *wire.mutable_about()); },
-                 [&](const AgentStarted& e) {
-                   wire.mutable_started()->set_id(Wire(e.id));
-                   wire.mutable_started()->set_pid(e.pid);
-                 },
-                 [&](const AgentStartFailed& e) {
-                   agent::StartFailed& failed = *wire.mutable_start_failed();
-                   failed.set_id(Wire(e.id));
-                   failed.set_code(static_cast<std::int32_t>(e.code));
-                   failed.set_message(e.message);
-                 },
-                 [&](const AgentExited& e) {
-                   agent::Exited& exited = *wire.mutable_exited();
-                   exited.set_id(Wire(e.id));
-                   exited.set_code(e.status.code);
-                   exited.set_signal(e.status.signal);
-                   exited.set_stdout_bytes(e.stdout_bytes);
-                   exited.set_stderr_bytes(e.stderr_bytes);
-                 },
-                 [&](const AgentStuck& e) {
-                   wire.mutable_stuck()->set_id(Wire(e.id));
-                   wire.mutable_stuck()->set_pid(e.pid);
-                 },
-                 [&](const AgentStopped& e) {
-                   wire.mutable_stopped()->set_id(Wire(e.id));
-                 },
-                 [&](const AgentInputClosed& e) {
-                   wire.mutable_input_closed()->set_id(Wire(e.id));
-                 },
-                 [&](const AgentLeftoversStopped&) {
-                   wire.mutable_leftovers_stopped();
-                 },
-                 [&](const AgentProbed& e) { Fill(e, *wire.mutable_probed()); },
-                 [&](const AgentResting&) { wire.mutable_resting(); },
-                 [&](const AgentAlive&) { wire.mutable_alive(); },
-                 [&](const AgentBroken& e) {
-                   wire.mutable_broken()->set_message(e.message);
-                 }},
+      Overloaded{
+          [&](const AgentAbout& e) { Fill(e, *wire.mutable_about()); },
+          [&](const AgentStarted& e) {
+            wire.mutable_started()->set_id(Wire(e.id));
+            wire.mutable_started()->set_pid(e.pid);
+          },
+          [&](const AgentStartFailed& e) {
+            agent::StartFailed& failed = *wire.mutable_start_failed();
+            failed.set_id(Wire(e.id));
+            failed.set_code(static_cast<std::int32_t>(e.code));
+            failed.set_message(e.message);
+          },
+          [&](const AgentExited& e) {
+            agent::Exited& exited = *wire.mutable_exited();
+            exited.set_id(Wire(e.id));
+            exited.set_code(e.status.code);
+            exited.set_signal(e.status.signal);
+            exited.set_stdout_bytes(e.stdout_bytes);
+            exited.set_stderr_bytes(e.stderr_bytes);
+          },
+          [&](const AgentStuck& e) {
+            wire.mutable_stuck()->set_id(Wire(e.id));
+            wire.mutable_stuck()->set_pid(e.pid);
+          },
+          [&](const AgentStopped& e) {
+            wire.mutable_stopped()->set_id(Wire(e.id));
+          },
+          [&](const AgentInputClosed& e) {
+            wire.mutable_input_closed()->set_id(Wire(e.id));
+          },
+          [&](const AgentLeftoversStopped&) {
+            wire.mutable_leftovers_stopped();
+          },
+          [&](const AgentProbed& e) { Fill(e, *wire.mutable_probed()); },
+          [&](const AgentResting&) { wire.mutable_resting(); },
+          [&](const AgentAlive&) { wire.mutable_alive(); },
+          [&](const AgentBroken& e) {
+            wire.mutable_broken()->set_message(e.message);
+          },
+          [&](const AgentTime& e) { Fill(e, *wire.mutable_time()); },
+          [&](const AgentMeasured& e) { Fill(e, *wire.mutable_measured()); }},
       event);
   return wire;
 }
 
 Result<AgentEvent> FromWire(const agent::AgentEvent& wire) {
-  Reader read;
+  WireReader read;
   switch (wire.kind_case()) {
     case agent::AgentEvent::kAbout:
       return read.Finish<AgentEvent>(Read(wire.about(), read));
@@ -343,6 +295,10 @@ Result<AgentEvent> FromWire(const agent::AgentEvent& wire) {
     case agent::AgentEvent::kBroken:
       return read.Finish<AgentEvent>(
           AgentBroken{read.Text(wire.broken().message())});
+    case agent::AgentEvent::kTime:
+      return read.Finish<AgentEvent>(ReadTime(wire.time(), read));
+    case agent::AgentEvent::kMeasured:
+      return read.Finish<AgentEvent>(ReadMeasured(wire.measured(), read));
     case agent::AgentEvent::KIND_NOT_SET:
       break;
   }
@@ -359,7 +315,7 @@ agent::WorkerBytes ToWire(WorkerBytes bytes) {
 }
 
 Result<WorkerBytes> FromWire(agent::WorkerBytes&& wire) {
-  Reader read;
+  WireReader read;
   read.Check(wire.fd() <= 2, "stream");
   WorkerBytes bytes{{read.Id(wire.id()), static_cast<int>(wire.fd())},
                     std::move(*wire.mutable_bytes()),

@@ -100,6 +100,8 @@ void AgentLauncher::OnMessage(AgentEvent event) {
           [&](const AgentAlive&) {},
           [&](const AgentAbout&) { host_handlers_.on_message(event); },
           [&](const AgentProbed&) { host_handlers_.on_message(event); },
+          [&](const AgentTime&) { host_handlers_.on_message(event); },
+          [&](const AgentMeasured&) { host_handlers_.on_message(event); },
           [&](const AgentBroken& e) {
             Lose({ErrorCode::kUnavailable, e.message});
           },

@@ -15,6 +15,7 @@
 #include "base/process.h"
 #include "base/result.h"
 #include "discovery/interfaces.h"
+#include "discovery/link_meter.h"
 #include "discovery/probe_dialer.h"
 #include "rendezvous/world.h"
 
@@ -64,10 +65,22 @@ struct AgentAlive {
 struct AgentFarewell {
   bool operator==(const AgentFarewell&) const = default;
 };
+// What does the clock of this host say? AgentTime answers at once.
+struct AgentAskTime {
+  std::uint64_t number = 0;
+  bool operator==(const AgentAskTime&) const = default;
+};
+// How good is the way from this host to that address? AgentMeasured answers.
+struct AgentMeasure {
+  std::uint64_t number = 0;
+  ProbeTarget target;
+  bool operator==(const AgentMeasure&) const = default;
+};
 
 using AgentCommand =
     std::variant<AgentLaunch, AgentSignal, AgentStop, AgentStopLeftovers,
-                 AgentProbe, AgentRest, AgentAlive, AgentFarewell>;
+                 AgentProbe, AgentRest, AgentAlive, AgentFarewell, AgentAskTime,
+                 AgentMeasure>;
 
 // Events: an agent to hvdrun.
 
@@ -84,6 +97,7 @@ struct AgentAbout {
   std::uint16_t probe_port = 0;
   std::vector<Interface> interfaces = {};
   std::string default_route = {};  // the interface of it; "" if there is none
+  std::string system = {};         // "Linux 6.1.0 x86_64"
   bool operator==(const AgentAbout&) const = default;
 };
 struct AgentStarted {
@@ -136,11 +150,21 @@ struct AgentBroken {
   std::string message;
   bool operator==(const AgentBroken&) const = default;
 };
+struct AgentTime {
+  std::uint64_t number = 0;
+  std::int64_t unix_us = 0;
+  bool operator==(const AgentTime&) const = default;
+};
+struct AgentMeasured {
+  std::uint64_t number = 0;
+  LinkResult result;
+  bool operator==(const AgentMeasured&) const = default;
+};
 
 using AgentEvent =
     std::variant<AgentAbout, AgentStarted, AgentStartFailed, AgentExited,
                  AgentStuck, AgentStopped, AgentInputClosed,
                  AgentLeftoversStopped, AgentProbed, AgentResting, AgentAlive,
-                 AgentBroken>;
+                 AgentBroken, AgentTime, AgentMeasured>;
 
 }  // namespace hvd

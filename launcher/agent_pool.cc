@@ -121,6 +121,10 @@ void AgentPool::OnMessage(const std::string& host, const AgentEvent& event) {
     handlers_.on_agent(host, *about);
   } else if (const auto* probed = std::get_if<AgentProbed>(&event)) {
     handlers_.on_probed(host, *probed);
+  } else if (const auto* time = std::get_if<AgentTime>(&event)) {
+    if (handlers_.on_time) handlers_.on_time(host, *time);
+  } else if (const auto* measured = std::get_if<AgentMeasured>(&event)) {
+    if (handlers_.on_measured) handlers_.on_measured(host, *measured);
   }
 }
 

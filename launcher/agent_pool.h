@@ -46,6 +46,10 @@ class AgentPool {
     std::function<void(const std::string& host, Error)> on_failed;
     std::function<void(const std::string& host, Error)> on_lost;
     std::function<void(const std::string& line)> on_chatter;
+    // For whoever asks; may be empty.
+    std::function<void(const std::string& host, const AgentTime&)> on_time = {};
+    std::function<void(const std::string& host, const AgentMeasured&)>
+        on_measured = {};
   };
 
   // `worker_handlers`: for the workers of all hosts.

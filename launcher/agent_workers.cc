@@ -24,9 +24,11 @@ constexpr int kStderr = 2;
 }  // namespace
 
 AgentWorkers::AgentWorkers(EventLoop& loop, std::unique_ptr<ProbeDialer> dialer,
-                           Options options, EndHandler on_end)
+                           std::unique_ptr<LinkMeter> meter, Options options,
+                           EndHandler on_end)
     : loop_(loop),
       dialer_(std::move(dialer)),
+      meter_(std::move(meter)),
       options_(std::move(options)),
       on_end_(std::move(on_end)),
       output_(
@@ -100,7 +102,9 @@ void AgentWorkers::OnMessage(const AgentCommand& command) {
                           launcher_->Rest([this] { Say(AgentResting{}); });
                         },
                         [](const AgentAlive&) {},
-                        [&](const AgentFarewell&) { End(std::nullopt); }},
+                        [&](const AgentFarewell&) { End(std::nullopt); },
+                        [&](const AgentAskTime& c) { On(c); },
+                        [&](const AgentMeasure& c) { On(c); }},
              command);
 }
 
@@ -125,6 +129,21 @@ void AgentWorkers::On(const AgentProbe& command) {
                                               const ProbeResult& result) {
                   Say(AgentProbed{first + index, result});
                 });
+}
+
+void AgentWorkers::On(const AgentAskTime& command) {
+  const auto since_1970 = WallNow().time_since_epoch();
+  Say(AgentTime{
+      command.number,
+      std::chrono::duration_cast<std::chrono::microseconds>(since_1970)
+          .count()});
+}
+
+void AgentWorkers::On(const AgentMeasure& command) {
+  meter_->Measure(command.target,
+                  [this, number = command.number](const LinkResult& result) {
+                    Say(AgentMeasured{number, result});
+                  });
 }
 
 Result<WorkerCommand> AgentWorkers::MakePipes(const AgentLaunch& command) {

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/event_loop.h"
+#include "discovery/link_meter.h"
 #include "discovery/probe_dialer.h"
 #include "launcher/agent_connection.h"
 #include "launcher/byte_sink.h"
@@ -33,9 +34,10 @@ class AgentWorkers {
     EnvList login_env = {};  // the agent's own, where its login variables are
   };
 
-  // `dialer` runs probes.
+  // `dialer` runs probes, `meter` measures links.
   AgentWorkers(EventLoop& loop, std::unique_ptr<ProbeDialer> dialer,
-               Options options, EndHandler on_end);
+               std::unique_ptr<LinkMeter> meter, Options options,
+               EndHandler on_end);
   AgentWorkers(const AgentWorkers&) = delete;
   AgentWorkers& operator=(const AgentWorkers&) = delete;
 
@@ -50,6 +52,8 @@ class AgentWorkers {
   void OnBytes(WorkerBytes bytes);
   void On(const AgentLaunch& command);
   void On(const AgentProbe& command);
+  void On(const AgentAskTime& command);
+  void On(const AgentMeasure& command);
   Result<WorkerCommand> MakePipes(const AgentLaunch& command);
   void OnExit(LaunchId id, ExitStatus status);
   void Say(AgentEvent event);
@@ -59,6 +63,7 @@ class AgentWorkers {
   std::unique_ptr<AgentUplink> uplink_;  // since Start(), as
   WorkerLauncher* launcher_ = nullptr;
   std::unique_ptr<ProbeDialer> dialer_;
+  std::unique_ptr<LinkMeter> meter_;
   Options options_;
   EndHandler on_end_;
   ByteSource output_;

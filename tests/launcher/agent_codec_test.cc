@@ -28,7 +28,9 @@ TEST_CASE("every command arrives as it was sent", "[agent]") {
       AgentProbe{{{"10.0.0.1", 4000, "id"}, {"fd77::1", 1, ""}}, 77},
       AgentRest{},
       AgentAlive{},
-      AgentFarewell{}};
+      AgentFarewell{},
+      AgentAskTime{7},
+      AgentMeasure{8, {"10.0.0.1", 4000, "id"}}};
   CHECK(commands.size() == std::variant_size_v<AgentCommand>);
   for (const AgentCommand& command : commands) {
     CHECK(ThroughTheWire(command) == command);
@@ -53,7 +55,8 @@ TEST_CASE("every event arrives as it was sent", "[agent]") {
           .probe_port = 65535,
           .interfaces = {eth0,
                          {.name = "lo", .loopback = true, .addresses = {}}},
-          .default_route = "eth0"},
+          .default_route = "eth0",
+          .system = "Linux 6 x86_64"},
       AgentStarted{LaunchId{1}, 5},
       AgentStartFailed{LaunchId{1}, ErrorCode::kNotFound, "no"},
       AgentExited{LaunchId{1}, {3, 0}, 1ULL << 40U, 2},
@@ -70,7 +73,14 @@ TEST_CASE("every event arrives as it was sent", "[agent]") {
                    .failure = "why"}},
       AgentResting{},
       AgentAlive{},
-      AgentBroken{"why"}};
+      AgentBroken{"why"},
+      AgentTime{7, 1'700'000'000'000'000},
+      AgentMeasured{8,
+                    {.least_round_trip = std::chrono::microseconds{1},
+                     .median_round_trip = std::chrono::microseconds{2},
+                     .load_bytes = 1ULL << 40U,
+                     .load_time = std::chrono::microseconds{3},
+                     .failure = "why"}}};
   CHECK(events.size() == std::variant_size_v<AgentEvent> + 1);
   for (const AgentEvent& event : events) {
     CHECK(ThroughTheWire(event) == event);
@@ -89,6 +99,8 @@ TEST_CASE("what cannot be meant is refused", "[agent]") {
   CHECK_FALSE(FromWire(command).ok());
   command.mutable_stop()->set_grace_ms(-1);
   CHECK_FALSE(FromWire(command).ok());
+  command.mutable_measure()->mutable_target()->set_port(65536);
+  CHECK_FALSE(FromWire(command).ok());
 
   agent::AgentEvent event;
   CHECK_FALSE(FromWire(event).ok());
@@ -99,6 +111,10 @@ TEST_CASE("what cannot be meant is refused", "[agent]") {
   event.mutable_about()->set_probe_port(65536);
   CHECK_FALSE(FromWire(event).ok());
   event.mutable_probed()->set_kind(4);
+  CHECK_FALSE(FromWire(event).ok());
+  event.mutable_time()->set_unix_us(-1);
+  CHECK_FALSE(FromWire(event).ok());
+  event.mutable_measured()->set_load_time_us(-1);
   CHECK_FALSE(FromWire(event).ok());
 
   agent::WorkerBytes bytes;

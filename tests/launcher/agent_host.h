@@ -22,7 +22,7 @@ class AgentHost {
   explicit AgentHost(Duration host_timeout = Duration{15'000})
       : pair_(loop_), cable_(pair_.cable) {
     agent_ = std::make_unique<AgentWorkers>(
-        loop_, ProbeDialer::Make(loop_, "key"),
+        loop_, ProbeDialer::Make(loop_, "key"), LinkMeter::Make(loop_, "key"),
         AgentWorkers::Options{.host_timeout = host_timeout,
                               .login_env = {{"HOME", "/there"}}},
         [this](std::optional<Error> why) {

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "discovery/probe_listener.h"
 #include "launcher/blocked_signal.h"
 #include "tests/launcher/agent_host.h"
 #include "tests/support/processes.h"
@@ -30,6 +31,26 @@ TEST_CASE("what an agent says about itself comes first", "[agent]") {
   AgentHost t;
   REQUIRE(t.WaitUntil([&] { return !t.events.empty(); }));
   CHECK(t.events.front() == AgentEvent(AgentAbout{.version = "1.2"}));
+}
+
+TEST_CASE("an agent tells its time and measures a link", "[agent]") {
+  AgentHost t;
+  const auto listener = ProbeListener::Listen(
+      t.loop(), {.key = "key", .identity = "other", .ports = {}});
+  REQUIRE(listener.ok());
+  t.launcher().Send(AgentAskTime{3});
+  t.launcher().Send(
+      AgentMeasure{4, {"127.0.0.1", listener.value()->port(), "other"}});
+  REQUIRE(t.WaitUntil([&] { return t.events.size() == 3; }));
+  const auto* time = std::get_if<AgentTime>(&t.events[1]);
+  REQUIRE(time != nullptr);
+  CHECK(time->number == 3);
+  CHECK(time->unix_us > 1'700'000'000'000'000);
+  const auto* measured = std::get_if<AgentMeasured>(&t.events[2]);
+  REQUIRE(measured != nullptr);
+  CHECK(measured->number == 4);
+  CHECK(measured->result.failure.empty());
+  CHECK(measured->result.load_bytes > 0);
 }
 
 TEST_CASE("all that a worker printed is here when its end is told", "[agent]") {

@@ -23,6 +23,7 @@
 #include "cmd/exit_code.h"
 #include "cmd/flush_output.h"
 #include "cmd/held_port.h"
+#include "cmd/host_source.h"
 #include "cmd/install_paths.h"
 #include "cmd/job_plan.h"
 #include "cmd/local_network.h"
@@ -34,12 +35,9 @@
 #include "cmd/run_job.h"
 #include "cmd/signals.h"
 #include "cmd/standard_streams.h"
-#include "discovery/fixed_discovery.h"
 #include "discovery/judge_script.h"
 #include "discovery/local_host.h"
 #include "discovery/pushed_hosts.h"
-#include "discovery/script_discovery.h"
-#include "discovery/watched_file.h"
 #include "launcher/local_launcher.h"
 #include "launcher/output_files.h"
 #include "launcher/output_mux.h"
@@ -299,7 +297,9 @@ class Hvdrun {
 
   std::unique_ptr<HostDiscovery> MakeDiscovery() {
     const ElasticSettings& elastic = settings_.elasticity;
-    std::unique_ptr<HostDiscovery> source = MakeFirstSource();
+    HostSource first = MakeHostSource(loop_, settings_, env_);
+    script_ = first.script;
+    std::unique_ptr<HostDiscovery> source = std::move(first.discovery);
     if (!elastic.control_file.empty()) {
       auto pushed = std::make_unique<PushedHosts>(loop_, std::move(source),
                                                   elastic.slots_per_host);
@@ -307,28 +307,6 @@ class Hvdrun {
       source = std::move(pushed);
     }
     return source;
-  }
-
-  std::unique_ptr<HostDiscovery> MakeFirstSource() {
-    const ElasticSettings& elastic = settings_.elasticity;
-    if (!elastic.script.empty()) {
-      auto script = std::make_unique<ScriptDiscovery>(
-          loop_,
-          ScriptDiscovery::Options{.command = elastic.script,
-                                   .env = env_,
-                                   .slots_per_host = elastic.slots_per_host,
-                                   .interval = elastic.discovery_interval,
-                                   .timeout = elastic.discovery_timeout});
-      script_ = script.get();
-      return script;
-    }
-    if (!elastic.watched_file.empty()) {
-      return std::make_unique<WatchedFile>(
-          loop_,
-          WatchedFile::Options{.path = elastic.watched_file,
-                               .slots_per_host = elastic.slots_per_host});
-    }
-    return std::make_unique<FixedDiscovery>(loop_, settings_.hosts);
   }
 
   int Finish(const JobEnd& end, const OutcomeFiles& files, OutputMux& output) {

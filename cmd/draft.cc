@@ -209,8 +209,8 @@ Status SetPortRange(const FlagUse& use, Draft& draft) {
   return Done{};
 }
 
-// --help, --version, --check-build, --dry-run and --simulate: the first one
-// given counts, but --help always wins.
+// --help, --version, --check-build, --check-hosts, --dry-run and --simulate:
+// the first one given counts, but --help always wins.
 Status SetMode(RunMode mode, Draft& draft) {
   RunMode& now = draft.settings.mode;
   if (now == RunMode::kRun || mode == RunMode::kHelp) now = mode;
@@ -286,10 +286,31 @@ std::optional<Status> ApplyNetworkFlag(const FlagUse& use, Draft& draft) {
   }
 }
 
+// Instead of running anything.
+std::optional<Status> ApplyModeFlag(const FlagUse& use, Draft& draft) {
+  switch (use.flag->id) {
+    case FlagId::kDryRun:
+      return SetMode(RunMode::kDryRun, draft);
+    case FlagId::kCheckHosts:
+      return SetMode(RunMode::kCheckHosts, draft);
+    case FlagId::kSimulate:
+      return SetSimulation(use, draft);
+    case FlagId::kCheckBuild:
+      return SetMode(RunMode::kCheckBuild, draft);
+    case FlagId::kVersion:
+      return SetMode(RunMode::kVersion, draft);
+    case FlagId::kHelp:
+      return SetMode(RunMode::kHelp, draft);
+    default:
+      return std::nullopt;
+  }
+}
+
 // Those that have their own settings.
 std::optional<Status> ApplyGroupedFlag(const FlagUse& use, Draft& draft) {
   if (auto applied = ApplyElasticFlag(use, draft)) return applied;
   if (auto applied = ApplyNetworkFlag(use, draft)) return applied;
+  if (auto applied = ApplyModeFlag(use, draft)) return applied;
   return ApplyRemoteFlag(use, draft.settings.remote);
 }
 
@@ -341,16 +362,6 @@ Status ApplyFlag(const FlagUse& use, Draft& draft) {
       return SetLogLevel(use, draft);
     case FlagId::kExplain:
       return SetTrue(s.explain);
-    case FlagId::kDryRun:
-      return SetMode(RunMode::kDryRun, draft);
-    case FlagId::kSimulate:
-      return SetSimulation(use, draft);
-    case FlagId::kCheckBuild:
-      return SetMode(RunMode::kCheckBuild, draft);
-    case FlagId::kVersion:
-      return SetMode(RunMode::kVersion, draft);
-    case FlagId::kHelp:
-      return SetMode(RunMode::kHelp, draft);
     default:
       break;
   }

@@ -58,6 +58,7 @@ enum class FlagId {
   kLogLevel,
   kExplain,
   kDryRun,
+  kCheckHosts,
   kSimulate,
   kCheckBuild,
   kVersion,

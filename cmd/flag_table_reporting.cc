@@ -132,6 +132,15 @@ constexpr Flag kFlags[] = {
      "",
      kOurs,
      "print hosts, ranks, environment and commands; start nothing"},
+    {kCheckHosts,
+     kInstead,
+     "--check-hosts",
+     {},
+     "",
+     kOurs,
+     "start an agent on every host, print who reaches whom and how fast, end "
+     "them; needs no command; 125 if a host cannot be used (see "
+     "docs/hosts.md)"},
     {kSimulate,
      kInstead,
      "--simulate",

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/read_file.h"
 #include "cmd/build_report.h"
+#include "cmd/check_hosts.h"
 #include "cmd/exit_code.h"
 #include "cmd/help_text.h"
 #include "cmd/install_paths.h"
@@ -34,6 +35,8 @@ int Main(const std::vector<std::string>& words, const EnvList& env,
       WriteStdout(BuildReportText({std::string(Version()), CompilerText(),
                                    KeeperPath(), LibhvdPath(), AgentPath()}));
       return 0;
+    case RunMode::kCheckHosts:
+      return CheckHosts(settings.value(), env, handled);
     case RunMode::kSimulate:
       return Simulate(
           settings.value(), ThreadTime(),

@@ -41,6 +41,7 @@ class ManyHosts {
   static Result<std::unique_ptr<ManyHosts>> Make(EventLoop& loop, Parts parts);
 
   WorkerLauncher& launcher() { return router_; }
+  RemoteHosts& hosts() { return *hosts_; }
   // Of the ways to other hosts; to be spared when the workers' keeper is gone.
   bool Runs(pid_t pid) const;
   // `source`'s hosts, once they can be used; this outlives it.

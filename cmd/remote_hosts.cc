@@ -38,22 +38,46 @@ RemoteHosts::RemoteHosts(EventLoop& loop, Options options, Parts parts,
       network_(std::move(network)),
       proof_(options_.only_interfaces),
       dialer_(ProbeDialer::Make(loop, options_.pool.probe_key)),
-      pool_(loop, options_.pool, parts_.bootstrap, parts_.worker_handlers,
-            {.on_agent = [this](
-                             const std::string& host,
-                             const AgentAbout& about) { OnAgent(host, about); },
-             .on_probed =
-                 [this](const std::string& host, const AgentProbed& probed) {
-                   const auto probe = probes_.extract(probed.number);
-                   if (probe.empty() || probe.mapped().from != host) return;
-                   OnProbed(probe.mapped(), probed.result);
-                 },
-             .on_failed = [this](const std::string& host,
-                                 Error error) { Fail(host, std::move(error)); },
-             .on_lost = [this](const std::string& host,
-                               Error error) { OnLost(host, std::move(error)); },
-             .on_chatter =
-                 [this](const std::string& line) { options_.say(line); }}) {}
+      pool_(
+          loop, options_.pool, parts_.bootstrap, parts_.worker_handlers,
+          {.on_agent = [this](
+                           const std::string& host,
+                           const AgentAbout& about) { OnAgent(host, about); },
+           .on_probed =
+               [this](const std::string& host, const AgentProbed& probed) {
+                 const auto probe = probes_.extract(probed.number);
+                 if (probe.empty() || probe.mapped().from != host) return;
+                 OnProbed(probe.mapped(), probed.result);
+               },
+           .on_failed = [this](const std::string& host,
+                               Error error) { Fail(host, std::move(error)); },
+           .on_lost = [this](const std::string& host,
+                             Error error) { OnLost(host, std::move(error)); },
+           .on_chatter =
+               [this](const std::string& line) { options_.say(line); },
+           .on_time =
+               [this](const std::string& host, const AgentTime& time) {
+                 if (watcher_) watcher_->on_time(host, time);
+               },
+           .on_measured =
+               [this](const std::string& host, const AgentMeasured& measured) {
+                 if (watcher_) watcher_->on_measured(host, measured);
+               }}) {}
+
+void RemoteHosts::AskTime(const std::string& host, AgentAskTime question) {
+  if (AgentLauncher* agent = pool_.Find(host)) agent->Send(question);
+}
+
+void RemoteHosts::Measure(const std::string& host, AgentMeasure question) {
+  if (AgentLauncher* agent = pool_.Find(host)) {
+    return agent->Send(std::move(question));
+  }
+  if (!meter_) meter_ = LinkMeter::Make(loop_, options_.pool.probe_key);
+  meter_->Measure(question.target, [this, host, number = question.number](
+                                       const LinkResult& result) {
+    watcher_->on_measured(host, {number, result});
+  });
+}
 
 void RemoteHosts::Want(const HostList& hosts) {
   std::set<std::string> wanted;
@@ -161,8 +185,10 @@ void RemoteHosts::AddLocal(const std::string& name, Host& host) {
   Result<HostInterfaces> machine = network_.Look();
   if (!machine.ok()) return Fail(name, std::move(machine).error());
   host.master_port = network_.master_port();
+  machine.value().host = name;
   machine.value().is_local = true;
-  Prove(name, host, std::move(machine).value());
+  if (watcher_) watcher_->on_host(machine.value(), nullptr);
+  Prove(host, std::move(machine).value());
 }
 
 void RemoteHosts::OnAgent(const std::string& name, const AgentAbout& about) {
@@ -171,20 +197,19 @@ void RemoteHosts::OnAgent(const std::string& name, const AgentAbout& about) {
   host.master_port = about.master_port;
   // From here on it waits for the others; the proof has limits of its own.
   pool_.Ready(name);
-  Prove(name, host,
-        {.host = name,
-         .identity = about.identity,
-         .probe_port = about.probe_port,
-         .interfaces = about.interfaces,
-         .default_route = about.default_route,
-         .preferred = {},
-         .is_local = false});
+  HostInterfaces machine{.host = name,
+                         .identity = about.identity,
+                         .probe_port = about.probe_port,
+                         .interfaces = about.interfaces,
+                         .default_route = about.default_route,
+                         .preferred = {},
+                         .is_local = false};
+  if (watcher_) watcher_->on_host(machine, &about);
+  Prove(host, std::move(machine));
 }
 
-void RemoteHosts::Prove(const std::string& name, Host& host,
-                        HostInterfaces machine) {
+void RemoteHosts::Prove(Host& host, HostInterfaces machine) {
   host.give_up.reset();
-  machine.host = name;
   machine.preferred = host.addresses;
   for (const std::string& line :
        UnmatchedInterfaces(options_.user_env, machine)) {
@@ -228,6 +253,7 @@ void RemoteHosts::RunProbes() {
 }
 
 void RemoteHosts::OnProbed(const HostProbe& probe, const ProbeResult& result) {
+  if (watcher_) watcher_->on_probe(probe, result);
   proof_.OnResult(probe, result);
   RunProbes();
 }
@@ -239,8 +265,9 @@ void RemoteHosts::CheckProofs() {
     const HostProof proof = proof_.Of(name);
     if (proof.state == ProofState::kFailed) {
       Error error = *proof.error;
+      // Who watches the probes shows them.
       for (const std::string& row : proof.table) {
-        options_.say(row);
+        if (!watcher_) options_.say(row);
       }
       Fail(name, std::move(error));
       return ProveSoon();  // handlers may have changed everything

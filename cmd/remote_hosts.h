@@ -16,8 +16,9 @@
 
 #include "base/event_loop.h"
 #include "cmd/machine_network.h"
-#include "discovery/host_prover.h"
+#include "cmd/watched_prover.h"
 #include "discovery/interface_proof.h"
+#include "discovery/link_meter.h"
 #include "discovery/local_host.h"
 #include "discovery/probe_dialer.h"
 #include "discovery/proved_hosts.h"
@@ -28,7 +29,7 @@
 
 namespace hvd {
 
-class RemoteHosts : public HostProver {
+class RemoteHosts : public WatchedProver {
  public:
   struct Options {
     AgentPool::Options pool;
@@ -56,6 +57,9 @@ class RemoteHosts : public HostProver {
                                                    Options options,
                                                    Parts parts);
 
+  void Watch(Watcher watcher) override { watcher_.emplace(std::move(watcher)); }
+  void AskTime(const std::string& host, AgentAskTime question) override;
+  void Measure(const std::string& host, AgentMeasure question) override;
   void Start(Handlers handlers) override { handlers_ = std::move(handlers); }
   void Want(const HostList& hosts) override;
 
@@ -85,7 +89,7 @@ class RemoteHosts : public HostProver {
                   const Result<std::vector<HostAddress>>& found);
   void AddLocal(const std::string& name, Host& host);
   void OnAgent(const std::string& name, const AgentAbout& about);
-  void Prove(const std::string& name, Host& host, HostInterfaces machine);
+  void Prove(Host& host, HostInterfaces machine);
   void ProveSoon();
   void RunProbes();
   void OnProbed(const HostProbe& probe, const ProbeResult& result);
@@ -100,9 +104,11 @@ class RemoteHosts : public HostProver {
   Options options_;
   Parts parts_;
   Handlers handlers_;
+  std::optional<Watcher> watcher_;
   MachineNetwork network_;
   InterfaceProof proof_;
   std::unique_ptr<ProbeDialer> dialer_;
+  std::unique_ptr<LinkMeter> meter_;  // once it was needed
   std::map<std::string, Host> hosts_;
   std::set<std::string> failed_before_;
   std::map<std::uint64_t, HostProbe> probes_;  // that agents run

@@ -40,13 +40,23 @@ bool LooksLikeHost(std::string_view word) {
 }
 
 Status CheckCommand(const Arguments& arguments, const Draft& draft) {
+  const RunMode mode = draft.settings.mode;
+  const bool checks_hosts = mode == RunMode::kCheckHosts;
+  if (mode == RunMode::kSimulate) return Done{};
   if (arguments.command.empty()) {
+    if (checks_hosts) return Done{};
     return Invalid("the command to run is missing")
         .WithHint("hvdrun -np 2 ./train starts two workers; see --help");
   }
   const std::string& word = arguments.command.front();
   if (word.empty()) return Invalid("the command to run is an empty word");
-  if (arguments.dashes_before_command || !LooksLikeHost(word)) return Done{};
+  if (arguments.dashes_before_command || !LooksLikeHost(word)) {
+    if (!checks_hosts) return Done{};
+    return Invalid(
+        "--check-hosts starts no worker, so it takes no command, "
+        "got \"" +
+        word + '"');
+  }
   const std::string before = draft.hosts ? draft.hosts->value : "a:2";
   return Invalid("the command \"" + word + "\" looks like a host")
       .WithHint("hosts are separated by commas, not blanks: -H " + before +
@@ -153,6 +163,12 @@ Status PlaceWorkers(const Draft& draft, const ReadFile& read_file,
     return CheckSources(draft, settings);
   }
   if (!draft.hosts && !draft.hostfile) {
+    if (settings.mode == RunMode::kCheckHosts) {
+      return Invalid("--check-hosts: which hosts?")
+          .WithHint(
+              "hvdrun --check-hosts -H a:4,b:4, or --hostfile, "
+              "--host-discovery-script, --watch-hosts");
+    }
     if (!draft.np) {
       return Invalid("-np is missing: how many workers?")
           .WithHint("hvdrun -np 2 ./train starts two on this machine");
@@ -216,6 +232,21 @@ Status CheckTogether(const Settings& settings) {
   return Done{};
 }
 
+bool NeedsHosts(RunMode mode) {
+  switch (mode) {
+    case RunMode::kRun:
+    case RunMode::kDryRun:
+    case RunMode::kCheckHosts:
+    case RunMode::kSimulate:
+      return true;
+    case RunMode::kCheckBuild:
+    case RunMode::kVersion:
+    case RunMode::kHelp:
+      break;
+  }
+  return false;
+}
+
 void FillEnvRequests(const EnvList& env, Settings& settings) {
   for (EnvRequest& request : settings.env) {
     if (request.value) continue;
@@ -273,19 +304,16 @@ Result<Settings> ParseSettings(const std::vector<std::string>& words,
 
   Settings settings = draft.value().settings;
   settings.notes = std::move(notes);
-  const bool simulates = settings.mode == RunMode::kSimulate;
-  if (settings.mode != RunMode::kRun && settings.mode != RunMode::kDryRun &&
-      !simulates) {
-    return settings;
-  }
-  Status status = simulates ? Status(Done{})
-                            : CheckCommand(arguments.value(), draft.value());
+  if (!NeedsHosts(settings.mode)) return settings;
+  Status status = CheckCommand(arguments.value(), draft.value());
   if (!status.ok()) return std::move(status).error();
   status = PlaceWorkers(draft.value(), read_file, settings);
   if (!status.ok()) return std::move(status).error();
-  status = CheckElastic(draft.value(), settings);
-  if (!status.ok()) return std::move(status).error();
   status = CheckRemote(settings.remote);
+  if (!status.ok()) return std::move(status).error();
+  // The rest is about workers.
+  if (settings.mode == RunMode::kCheckHosts) return settings;
+  status = CheckElastic(draft.value(), settings);
   if (!status.ok()) return std::move(status).error();
   status = CheckTogether(settings);
   if (!status.ok()) return std::move(status).error();

@@ -23,7 +23,15 @@
 
 namespace hvd {
 
-enum class RunMode { kRun, kDryRun, kSimulate, kCheckBuild, kVersion, kHelp };
+enum class RunMode {
+  kRun,
+  kDryRun,
+  kCheckHosts,
+  kSimulate,
+  kCheckBuild,
+  kVersion,
+  kHelp
+};
 enum class DriverLog { kAll, kCallbackOnly };
 
 // --env NAME=VALUE; for --env NAME, what hvdrun itself has under that name. For

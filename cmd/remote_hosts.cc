@@ -81,7 +81,11 @@ void RemoteHosts::Measure(const std::string& host, AgentMeasure question) {
 
 void RemoteHosts::Want(const HostList& hosts) {
   std::set<std::string> wanted;
-  for (const HostSlots& host : hosts) wanted.insert(host.host);
+  listed_.clear();
+  for (const HostSlots& host : hosts) {
+    wanted.insert(host.host);
+    listed_.push_back(host.host);
+  }
   std::vector<std::string> others;
   for (const auto& [name, host] : hosts_) {
     if (!wanted.contains(name)) others.push_back(name);
@@ -216,7 +220,7 @@ void RemoteHosts::Prove(Host& host, HostInterfaces machine) {
     options_.say(line);
   }
   host.in_proof = true;
-  proof_.AddHost(std::move(machine));
+  host.found = std::move(machine);
   ProveSoon();
 }
 
@@ -228,7 +232,18 @@ void RemoteHosts::ProveSoon() {
                              [this] { RunProbes(); });
 }
 
+// In the order of the list: whom the proof blames must not depend on whose ssh
+// was faster.
+void RemoteHosts::TellProof() {
+  for (const std::string& name : listed_) {
+    const auto host = hosts_.find(name);
+    if (host == hosts_.end() || !host->second.found) continue;
+    proof_.AddHost(*std::exchange(host->second.found, std::nullopt));
+  }
+}
+
 void RemoteHosts::RunProbes() {
+  TellProof();
   std::map<std::string, std::vector<HostProbe>> by_host;
   for (HostProbe& probe : proof_.TakeProbes()) {
     by_host[probe.from].push_back(std::move(probe));

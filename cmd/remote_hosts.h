@@ -70,7 +70,8 @@ class RemoteHosts : public WatchedProver {
     std::vector<std::string> addresses;  // of its name, seen from here
     std::unique_ptr<Timer> give_up;      // while the name is unknown
     bool is_local = false;
-    bool in_proof = false;  // what it has is known
+    bool in_proof = false;                     // what it has is known
+    std::optional<HostInterfaces> found = {};  // until it is told to the proof
     bool proved = false;
     bool retiring = false;  // not wanted any more, but workers still run there
     std::string hvdrun_address;  // as it has reached hvdrun
@@ -91,6 +92,7 @@ class RemoteHosts : public WatchedProver {
   void OnAgent(const std::string& name, const AgentAbout& about);
   void Prove(Host& host, HostInterfaces machine);
   void ProveSoon();
+  void TellProof();
   void RunProbes();
   void OnProbed(const HostProbe& probe, const ProbeResult& result);
   void CheckProofs();
@@ -110,6 +112,7 @@ class RemoteHosts : public WatchedProver {
   std::unique_ptr<ProbeDialer> dialer_;
   std::unique_ptr<LinkMeter> meter_;  // once it was needed
   std::map<std::string, Host> hosts_;
+  std::vector<std::string> listed_;  // in the order of the last Want()
   std::set<std::string> failed_before_;
   std::map<std::uint64_t, HostProbe> probes_;  // that agents run
   std::uint64_t next_probe_ = 0;

@@ -49,13 +49,17 @@ class Job:
         with selectors.DefaultSelector() as selector:
             selector.register(self.process.stdout, selectors.EVENT_READ)
             while not is_there():
-                if not selector.select(end - time.monotonic()):
-                    raise SystemExit(f"{what}: not within {LIMIT_S} s")
+                if not selector.select(max(0, end - time.monotonic())):
+                    self.process.kill()
+                    self._give_up(f"{what}: not within {LIMIT_S} s")
                 text = os.read(self.process.stdout.fileno(), 1 << 16)
                 if not text:
-                    _, stderr = self.process.communicate()
-                    raise SystemExit(f"{what}: hvdrun ended\n{stderr.decode()}")
+                    self._give_up(f"{what}: hvdrun ended")
                 self._take(text)
+
+    def _give_up(self, why):
+        _, stderr = self.process.communicate()
+        raise SystemExit(f"{why}\n{stderr.decode()}")
 
     def _take(self, text):
         *lines, self.text = (self.text + text).split(b"\n")

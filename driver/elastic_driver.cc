@@ -56,6 +56,8 @@ std::vector<Action> ElasticDriver::On(const Event& event, Instant now) {
 }
 
 void ElasticDriver::Apply(const HostsDiscovered& event) {
+  // Nobody has a rank yet: which host was proved first does not matter.
+  if (epoch_ == Epoch{}) host_order_.clear();
   std::unordered_set<std::string> known(host_order_.begin(), host_order_.end());
   for (const HostSlots& host : event.hosts) {
     if (!listed_.contains(host.host)) ledger_.Forgive(host.host);

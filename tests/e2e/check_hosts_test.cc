@@ -42,7 +42,7 @@ TEST_CASE("A check of good hosts shows who reaches whom and how fast",
   const Bed bed({"3", "--docker0", "--dead-network"});
   const ProgramResult result = CheckHosts(bed, {"-H", "a,b:2,c"});
   CHECK(result.status.ToShell() == 0);
-  CHECK(result.err.empty());
+  CHECK_FALSE(Contains(result.err, "exit code"));
   const std::string& out = result.out;
   CHECK(Contains(out, ": 3 hosts, 4 slots\n"));
   CHECK(Matches(out, R"(  1  a     1      10\.77\.0\.1  eth0  .*)"));

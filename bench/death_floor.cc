@@ -1,13 +1,16 @@
 // death_floor: the least that a death can cost, without any of our code.
 //
-//   death_floor N TRIES
+//   death_floor N TRIES [MIB]
 //
-// A parent watches N children by pidfd. One is killed; the parent sees it,
-// writes a byte to each survivor's pipe, and each answers through another one.
-// Prints the microseconds from the kill to the last answer, one try a line.
+// A parent watches N children by pidfd. One, which holds MIB of memory, is
+// killed; the parent sees it once the kernel has taken that back, writes a byte
+// to each survivor's pipe, and each answers through another one. Prints the
+// microseconds from the kill to the sight of it, and to the last answer, one
+// try a line.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,7 +37,17 @@ struct Child {
   int from = -1;  // of all children
 };
 
-[[noreturn]] void Live(int in, int out) {
+// Every page of it is there, and this process's.
+void Hold(std::size_t mib) {
+  if (mib == 0) return;
+  void* const memory =
+      ::mmap(nullptr, mib << 20U, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (memory == MAP_FAILED) Fail("mmap");
+}
+
+[[noreturn]] void Live(int in, int out, std::size_t mib) {
+  Hold(mib);
   char byte = 0;
   while (::read(in, &byte, 1) == 1) {
     if (::write(out, &byte, 1) != 1) break;
@@ -42,14 +55,14 @@ struct Child {
   ::_exit(0);
 }
 
-Child Start(const std::array<int, 2>& answers) {
+Child Start(const std::array<int, 2>& answers, std::size_t mib) {
   std::array<int, 2> news{};
   if (::pipe2(news.data(), O_CLOEXEC) != 0) Fail("pipe2");
   const pid_t pid = ::fork();
   if (pid < 0) Fail("fork");
   if (pid == 0) {
     ::close(news[1]);
-    Live(news[0], answers[1]);
+    Live(news[0], answers[1], mib);
   }
   ::close(news[0]);
   const auto pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
@@ -70,11 +83,18 @@ void AwaitAnswers(int fd, std::size_t count) {
   }
 }
 
-double Microseconds(std::size_t n) {
+struct Took {
+  std::chrono::duration<double, std::micro> seen;
+  std::chrono::duration<double, std::micro> answered;
+};
+
+Took Try(std::size_t n, std::size_t mib) {
   std::array<int, 2> answers{};
   if (::pipe2(answers.data(), O_CLOEXEC) != 0) Fail("pipe2");
   std::vector<Child> children;
-  for (std::size_t i = 0; i < n; ++i) children.push_back(Start(answers));
+  for (std::size_t i = 0; i < n; ++i) {
+    children.push_back(Start(answers, i == 0 ? mib : 0));
+  }
   for (const Child& child : children) Ask(child);
   AwaitAnswers(answers[0], n);  // all wait for news now
 
@@ -86,10 +106,10 @@ double Microseconds(std::size_t n) {
   }
   constexpr int kLimitMs = 10'000;
   if (::poll(watched.data(), watched.size(), kLimitMs) != 1) Fail("poll");
+  const auto seen = std::chrono::steady_clock::now();
   for (std::size_t i = 1; i < n; ++i) Ask(children[i]);
   AwaitAnswers(answers[0], n - 1);
-  const std::chrono::duration<double, std::micro> took =
-      std::chrono::steady_clock::now() - begin;
+  const auto answered = std::chrono::steady_clock::now();
 
   for (const Child& child : children) {
     ::close(child.to);
@@ -99,22 +119,26 @@ double Microseconds(std::size_t n) {
   }
   ::close(answers[0]);
   ::close(answers[1]);
-  return took.count();
+  return {seen - begin, answered - begin};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int n = argc == 3 ? std::atoi(argv[1]) : 0;
-  const int tries = argc == 3 ? std::atoi(argv[2]) : 0;
-  if (n < 2 || tries < 1) {
+  const bool counts = argc == 3 || argc == 4;
+  const int n = counts ? std::atoi(argv[1]) : 0;
+  const int tries = counts ? std::atoi(argv[2]) : 0;
+  const int mib = argc == 4 ? std::atoi(argv[3]) : 0;
+  if (n < 2 || tries < 1 || mib < 0) {
     std::fprintf(stderr,
-                 "usage: death_floor N TRIES (N from 2, TRIES from 1)\n");
+                 "usage: death_floor N TRIES [MIB] (N from 2, TRIES from 1)\n");
     return 2;
   }
   try {
     for (int i = 0; i < tries; ++i) {
-      std::printf("%.1f\n", Microseconds(static_cast<std::size_t>(n)));
+      const Took took =
+          Try(static_cast<std::size_t>(n), static_cast<std::size_t>(mib));
+      std::printf("%.1f %.1f\n", took.seen.count(), took.answered.count());
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "death_floor: %s\n", error.what());

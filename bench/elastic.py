@@ -129,7 +129,7 @@ def note_of(figure, values):
 def floor(build, size, tries):
     done = subprocess.run([build / "bench/death_floor", str(size), str(tries)], check=True,
                           capture_output=True, text=True)
-    return [float(line) / 1000 for line in done.stdout.split()]
+    return [float(line.split()[1]) / 1000 for line in done.stdout.splitlines()]
 
 
 def measure(figure, options):

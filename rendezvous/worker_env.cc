@@ -47,11 +47,13 @@ constexpr std::array kSlotFamilies = {
     std::string_view("TORCHELASTIC_"),  std::string_view("OMPI_COMM_WORLD_"),
     std::string_view("PMI_"),           std::string_view("PMIX_"),
     std::string_view("MV2_COMM_WORLD_")};
-// Open MPI's settings, which share a prefix with its slot variables.
+// What a user may set for all workers alike, although it shares a prefix with
+// slot variables: Open MPI's settings, and libhvd's thresholds.
 constexpr std::string_view kPmixSettings = "PMIX_MCA_";
+constexpr std::string_view kThresholds = "HVD_SELECT";
 
 bool IsSlotVariable(std::string_view name) {
-  if (name.starts_with(kPmixSettings)) return false;
+  if (name.starts_with(kPmixSettings) || name == kThresholds) return false;
   return std::find(kSlotNames.begin(), kSlotNames.end(), name) !=
              kSlotNames.end() ||
          std::any_of(

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <map>
+#include <set>
 #include <string>
 
 #include "tests/e2e/hvdrun.h"
@@ -192,6 +193,51 @@ TEST_CASE("a call that differs between ranks is named on all of them",
     CHECK(Contains(line, "barrier"));
     CHECK(Contains(line, "allreduce"));
   }
+}
+
+TEST_CASE("thresholds reach all workers, by --env and by hvdrun's environment",
+          "[e2e]") {
+  // All are to have the same: a value that cannot be read says who got it.
+  const std::string wrong = "one_shot=17K";
+  for (const bool by_flag : {true, false}) {
+    std::vector<std::string> words{"-np", "2", "--stop-grace-secs", "1"};
+    ProgramOptions options;
+    if (by_flag) {
+      words.insert(words.end(), {"--env", "HVD_SELECT=" + wrong});
+    } else {
+      options.env.emplace_back("HVD_SELECT", wrong);
+    }
+    words.insert(words.end(), {"sh", "-c", R"("$0" mismatch; exit 0)"});
+    words.push_back(E2eWorker());
+    const ProgramResult result = Hvdrun(words, options);
+    INFO(result.out << result.err);
+    for (const std::string rank : {"0", "1"}) {
+      const auto lines = LinesOf(result.err, "[" + rank + "]<stderr>:");
+      REQUIRE(lines.size() == 1);
+      CHECK(Contains(lines[0], "HVD_SELECT: one_shot must be 0 to 16384"));
+    }
+  }
+}
+
+TEST_CASE("thresholds that differ between ranks are named on all of them",
+          "[e2e]") {
+  const ProgramResult result =
+      Hvdrun({"-np", "3", "--env", "HVD_SELECT=slab=2M", "sh", "-c",
+              R"([ $HVD_RANK = 1 ] && export HVD_SELECT=slab=1M
+                 exec "$0" barrier)",
+              E2eWorker()});
+  INFO(result.out << result.err);
+  CHECK(result.status.ToShell() == 0);
+  const auto lines = Lines(result.out);
+  CHECK(lines.size() == 3);
+  std::set<std::string> told;
+  for (const std::string& line : lines) {
+    const std::string text = line.substr(std::min(line.find(':'), line.size()));
+    told.insert(text);
+    CHECK(Contains(text, "rank 1 called barrier with thresholds "));
+    CHECK(Count(text, "with thresholds") == 2);
+  }
+  CHECK(told.size() == 1);
 }
 
 TEST_CASE("hvdrun blames the killed rank and not those that exit over it",

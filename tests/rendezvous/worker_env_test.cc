@@ -187,9 +187,10 @@ TEST_CASE("slot variables of any launcher do not leak into a worker",
                                           "HVD_SOMETHING_NEW",
                                           "HVDRUN_NUM_PROC"};
   const EnvList others = {
-      {"PATH", "/bin"},        {"HOROVOD_FUSION_THRESHOLD", "1"},
-      {"OMPI_MCA_btl", "tcp"}, {"PMIX_MCA_gds", "hash"},
-      {"SLURM_JOB_ID", "5"},   {"RANKS", "1"}};
+      {"PATH", "/bin"},         {"HOROVOD_FUSION_THRESHOLD", "1"},
+      {"OMPI_MCA_btl", "tcp"},  {"PMIX_MCA_gds", "hash"},
+      {"SLURM_JOB_ID", "5"},    {"RANKS", "1"},
+      {"HVD_SELECT", "slab=1M"}};
   EnvList user;
   for (const std::string& name : slots) user.emplace_back(name, "99");
   user.insert(user.end(), others.begin(), others.end());

@@ -10,6 +10,7 @@
 //   result CODE TEXT... SetResult(TEXT of this rank), then exit with CODE
 //   secrets             looks for HVD_'s secrets before and after Init()
 //   mismatch            rank 1 makes another call than the others
+//   barrier             all make the same one, and say how it ended
 #include <hvd/elastic.h>
 #include <hvd/hvd.h>
 #include <poll.h>
@@ -159,11 +160,22 @@ int Mismatch(const Words&) {
   return 0;
 }
 
+int Meet(const Words&) {
+  hvd::Init();
+  try {
+    hvd::Barrier();
+    PrintLine("no error");
+  } catch (const hvd::CommError& error) {
+    PrintLine(error.what());
+  }
+  return 0;
+}
+
 int Run(int argc, char** argv) {
   const std::map<std::string, std::function<int(const Words&)>> actions{
       {"survive", Survive}, {"leave", Leave},       {"last", Last},
       {"busy", Busy},       {"log", Log},           {"result", SetResult},
-      {"secrets", Secrets}, {"mismatch", Mismatch},
+      {"secrets", Secrets}, {"mismatch", Mismatch}, {"barrier", Meet},
   };
   const Words words(argv + std::min(argc, 2), argv + argc);
   return actions.at(argc > 1 ? argv[1] : "")(words);

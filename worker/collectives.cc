@@ -20,6 +20,20 @@ namespace {
 
 using Operation = CommQueue::Operation;
 
+using Counts = std::vector<std::size_t>;
+
+// `counts`, one for each rank, to be kept by an operation: the caller's may be
+// gone when it is done.
+Counts ForEachRank(const Counts& counts, const char* what) {
+  const auto size = static_cast<std::size_t>(Size());
+  if (counts.size() != size) {
+    throw std::invalid_argument(
+        "hvd: " + std::string(what) + " has " + std::to_string(counts.size()) +
+        " counts for a world of " + std::to_string(size));
+  }
+  return counts;
+}
+
 // The operations themselves, to be done now or later.
 auto Reducing(const void* in, void* out, std::size_t count, DataType type,
               ReduceOp op) {
@@ -50,6 +64,13 @@ auto Gathering(const void* in, void* out, std::size_t count, DataType type) {
   };
 }
 
+auto GatheringUneven(const void* in, void* out, const Counts& counts,
+                     DataType type) {
+  return [=, kept = ForEachRank(counts, "allgather")](Communicator& c) {
+    return c.AllGather(in, out, Shares(kept), type);
+  };
+}
+
 auto Exchanging(const void* in, void* out, std::size_t count, DataType type) {
   return [=](Communicator& c) {
     const Shares each(count, c.size());
@@ -57,18 +78,20 @@ auto Exchanging(const void* in, void* out, std::size_t count, DataType type) {
   };
 }
 
-Work Issue(Operation operation) {
-  return WorkAccess::Make(JoinedHere().queue().Issue(std::move(operation)));
+auto ExchangingUneven(const void* in, const Counts& sent, void* out,
+                      const Counts& received, DataType type) {
+  return [=, from = ForEachRank(sent, "alltoall (sent)"),
+          to = ForEachRank(received, "alltoall (received)")](Communicator& c) {
+    return c.AllToAll(in, Shares(from), out, Shares(to), type);
+  };
 }
 
-Shares SharesOf(const std::vector<std::size_t>& counts, const char* what) {
-  const auto size = static_cast<std::size_t>(Size());
-  if (counts.size() != size) {
-    throw std::invalid_argument(
-        "hvd: " + std::string(what) + " has " + std::to_string(counts.size()) +
-        " counts for a world of " + std::to_string(size));
-  }
-  return Shares(counts);
+auto Meeting() {
+  return [](Communicator& c) { return c.Barrier(); };
+}
+
+Work Issue(Operation operation) {
+  return WorkAccess::Make(JoinedHere().queue().Issue(std::move(operation)));
 }
 
 }  // namespace
@@ -100,9 +123,7 @@ void AllGather(const void* in, void* out, std::size_t count, DataType type) {
 
 void AllGather(const void* in, void* out,
                const std::vector<std::size_t>& counts, DataType type) {
-  const Shares shares = SharesOf(counts, "allgather");
-  Collective(
-      [&](Communicator& c) { return c.AllGather(in, out, shares, type); });
+  Collective(GatheringUneven(in, out, counts, type));
 }
 
 void AllToAll(const void* in, void* out, std::size_t count, DataType type) {
@@ -111,15 +132,10 @@ void AllToAll(const void* in, void* out, std::size_t count, DataType type) {
 
 void AllToAll(const void* in, const std::vector<std::size_t>& sent, void* out,
               const std::vector<std::size_t>& received, DataType type) {
-  const Shares from = SharesOf(sent, "alltoall (sent)");
-  const Shares to = SharesOf(received, "alltoall (received)");
-  Collective(
-      [&](Communicator& c) { return c.AllToAll(in, from, out, to, type); });
+  Collective(ExchangingUneven(in, sent, out, received, type));
 }
 
-void Barrier() {
-  Collective([](Communicator& c) { return c.Barrier(); });
-}
+void Barrier() { Collective(Meeting()); }
 
 // ---- without waiting
 // ----------------------------------------------------------
@@ -168,10 +184,23 @@ Work AllGatherAsync(const void* in, void* out, std::size_t count,
   return Issue(Gathering(in, out, count, type));
 }
 
+Work AllGatherAsync(const void* in, void* out,
+                    const std::vector<std::size_t>& counts, DataType type) {
+  return Issue(GatheringUneven(in, out, counts, type));
+}
+
 Work AllToAllAsync(const void* in, void* out, std::size_t count,
                    DataType type) {
   return Issue(Exchanging(in, out, count, type));
 }
+
+Work AllToAllAsync(const void* in, const std::vector<std::size_t>& sent,
+                   void* out, const std::vector<std::size_t>& received,
+                   DataType type) {
+  return Issue(ExchangingUneven(in, sent, out, received, type));
+}
+
+Work BarrierAsync() { return Issue(Meeting()); }
 
 // ---- memory and counters
 // ------------------------------------------------------

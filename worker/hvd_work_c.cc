@@ -141,10 +141,30 @@ int hvd_allgather_async(const void* in, void* out, size_t count, int type,
   });
 }
 
+int hvd_allgatherv_async(const void* in, void* out, const size_t* counts,
+                         int type, hvd_work** work) {
+  return GiveWork(work, [=] {
+    return hvd::AllGatherAsync(in, out, CountsFrom(counts, "counts"),
+                               TypeFrom(type));
+  });
+}
+
 int hvd_alltoall_async(const void* in, void* out, size_t count, int type,
                        hvd_work** work) {
   return GiveWork(
       work, [=] { return hvd::AllToAllAsync(in, out, count, TypeFrom(type)); });
+}
+
+int hvd_alltoallv_async(const void* in, const size_t* sent, void* out,
+                        const size_t* received, int type, hvd_work** work) {
+  return GiveWork(work, [=] {
+    return hvd::AllToAllAsync(in, CountsFrom(sent, "sent"), out,
+                              CountsFrom(received, "received"), TypeFrom(type));
+  });
+}
+
+int hvd_barrier_async(hvd_work** work) {
+  return GiveWork(work, [] { return hvd::BarrierAsync(); });
 }
 
 int hvd_work_test(hvd_work* work) { return hvd_work_wait_for(work, 0); }

@@ -76,6 +76,37 @@ static void check_more_collectives(void) {
   check(hvd_counters_of(6, &counters) == HVD_ERR_INVALID, "call 6");
 }
 
+static void finish(hvd_work* work, const char* what) {
+  check(hvd_work_wait(work) == 1, what);
+  hvd_work_free(work);
+}
+
+static void check_uneven_work(const int64_t* in, int64_t* out) {
+  size_t two = 2;
+  hvd_work* work = NULL;
+  out[1] = 0;
+  check(hvd_allgatherv_async(in, out, &two, HVD_INT64, &work) == 0,
+        "start allgatherv");
+  two = 0; /* it has the counts */
+  finish(work, "allgatherv, later");
+  check(out[1] == 5, "its result");
+  two = 2;
+  out[1] = 0;
+  check(hvd_alltoallv_async(in, &two, out, &two, HVD_INT64, &work) == 0,
+        "start alltoallv");
+  two = 0;
+  finish(work, "alltoallv, later");
+  check(out[1] == 5, "its result");
+  check(hvd_barrier_async(&work) == 0, "start a barrier");
+  finish(work, "barrier, later");
+  check(
+      hvd_allgatherv_async(in, out, NULL, HVD_INT64, &work) == HVD_ERR_INVALID,
+      "no counts, later");
+  check(hvd_alltoallv_async(in, &two, out, NULL, HVD_INT64, &work) ==
+            HVD_ERR_INVALID,
+        "nothing received, later");
+}
+
 static void check_work(void) {
   const int64_t in[2] = {4, 5};
   int64_t out[2] = {0, 0};
@@ -85,6 +116,7 @@ static void check_work(void) {
   check(hvd_work_wait(work) == 1 && out[1] == 5, "wait");
   check(hvd_work_test(work) == 1 && hvd_work_wait_for(work, 1) == 1, "done");
   check(hvd_work_free(work) == 0 && hvd_work_free(NULL) == 0, "free");
+  check_uneven_work(in, out);
   check(hvd_allreduce_async(in, out, 2, 9, HVD_SUM, &work) == HVD_ERR_INVALID,
         "type 9, later");
   check(hvd_allreduce_async(in, out, 2, HVD_INT64, HVD_SUM, NULL) ==

@@ -45,6 +45,18 @@ TEST_CASE("Workers of two hosts compute over TCP", "[worker]") {
   CHECK(programs[1]->Wait(kPatient).status.success());
 }
 
+TEST_CASE("Uneven calls come to the same now and without waiting", "[worker]") {
+  Job job(HVD_WORKER_PROBE, OneHost(3));
+  for (auto& program : job.StartAll("uneven")) {
+    const ProgramResult result = program->Wait(kPatient);
+    INFO(result.out << result.err);
+    CHECK(result.status.success());
+    CHECK(result.out ==
+          "011222\n011222\n011222\n011222\n"
+          "hvd: allgather has 4 counts for a world of 3\n");
+  }
+}
+
 TEST_CASE("A killed worker is a CommError with its rank in all others",
           "[worker]") {
   Job job(HVD_WORKER_PROBE, OneHost(3));

@@ -59,6 +59,47 @@ void Death() {
   }
 }
 
+// Every call that has uneven counts, now and later, over counts that are gone
+// by the time it is done: rank r has r + 1 elements for each.
+void Uneven() {
+  const auto rank = static_cast<std::size_t>(hvd::Rank());
+  const auto size = static_cast<std::size_t>(hvd::Size());
+  const std::vector<std::int32_t> mine(size * (rank + 1), hvd::Rank());
+  std::vector<hvd::Work> works;
+  std::array<std::vector<std::int32_t>, 4> results;
+  for (auto& result : results) result.resize(size * (size + 1) / 2);
+  for (const bool later : {false, true}) {
+    std::vector<std::size_t> counts;
+    for (std::size_t r = 0; r < size; ++r) counts.push_back(r + 1);
+    const std::vector<std::size_t> sent(size, rank + 1);
+    auto& gathered = results[later ? 2 : 0];
+    auto& received = results[later ? 3 : 1];
+    constexpr auto kType = hvd::DataType::kInt32;
+    if (!later) {
+      hvd::AllGather(mine.data(), gathered.data(), counts, kType);
+      hvd::AllToAll(mine.data(), sent, received.data(), counts, kType);
+      continue;
+    }
+    works.push_back(
+        hvd::AllGatherAsync(mine.data(), gathered.data(), counts, kType));
+    works.push_back(
+        hvd::AllToAllAsync(mine.data(), sent, received.data(), counts, kType));
+    works.push_back(hvd::BarrierAsync());
+  }
+  for (const hvd::Work& work : works) work.Wait();
+  for (const auto& result : results) {
+    for (const std::int32_t element : result) std::printf("%d", element);
+    std::printf("\n");
+  }
+  try {
+    hvd::AllGatherAsync(mine.data(), nullptr,
+                        std::vector<std::size_t>(size + 1, 1),
+                        hvd::DataType::kInt32);
+  } catch (const std::invalid_argument& error) {
+    std::printf("%s\n", error.what());
+  }
+}
+
 // Never returns to its own caller's world: waits until hvdrun ends it.
 void BusyUntilLost() {
   hvd::Barrier();
@@ -135,14 +176,9 @@ void Misuse() {
 int main(int argc, char** argv) {
   own_pid = ::getpid();
   const std::map<std::string, void (*)()> scenes = {
-      {"collectives", Collectives},
-      {"death", Death},
-      {"busy", BusyUntilLost},
-      {"secret", Secret},
-      {"fork", Fork},
-      {"report", Report},
-      {"order", Order},
-      {"misuse", Misuse},
+      {"collectives", Collectives}, {"uneven", Uneven}, {"death", Death},
+      {"busy", BusyUntilLost},      {"secret", Secret}, {"fork", Fork},
+      {"report", Report},           {"order", Order},   {"misuse", Misuse},
       {"identify", Identify},
   };
   const auto scene = scenes.find(argc > 1 ? argv[1] : "");

@@ -151,8 +151,16 @@ HVD_API Work BroadcastAsync(void* data, std::size_t count, DataType type,
                             int root);
 HVD_API Work AllGatherAsync(const void* in, void* out, std::size_t count,
                             DataType type);
+HVD_API Work AllGatherAsync(const void* in, void* out,
+                            const std::vector<std::size_t>& counts,
+                            DataType type);
 HVD_API Work AllToAllAsync(const void* in, void* out, std::size_t count,
                            DataType type);
+HVD_API Work AllToAllAsync(const void* in, const std::vector<std::size_t>& sent,
+                           void* out, const std::vector<std::size_t>& received,
+                           DataType type);
+// Done once every rank has come this far in what it issued.
+HVD_API Work BarrierAsync();
 
 // ---- memory and counters
 // ------------------------------------------------------

@@ -31,7 +31,7 @@ extern "C" {
 
 /* Grows when a function is added; a change that breaks callers gets a new
  * library name (libhvd.so.1). */
-#define HVD_ABI_VERSION 3
+#define HVD_ABI_VERSION 4
 
 /* What a call returns when it fails. */
 #define HVD_ERR_INVALID (-1)  /* wrong argument, or called before hvd_init */
@@ -110,7 +110,7 @@ typedef struct hvd_work hvd_work;
 HVD_C_API int hvd_allreduce_grouped(const hvd_tensor* tensors, size_t length,
                                     int type, int op);
 /* `*work` is the caller's until hvd_work_free, which does not wait; arrays stay
- * as they are until it is done. */
+ * as they are until it is done, counts are copied. */
 HVD_C_API int hvd_allreduce_async(const void* in, void* out, size_t count,
                                   int type, int op, hvd_work** work);
 HVD_C_API int hvd_allreduce_grouped_async(const hvd_tensor* tensors,
@@ -122,8 +122,15 @@ HVD_C_API int hvd_broadcast_async(void* data, size_t count, int type, int root,
                                   hvd_work** work);
 HVD_C_API int hvd_allgather_async(const void* in, void* out, size_t count,
                                   int type, hvd_work** work);
+HVD_C_API int hvd_allgatherv_async(const void* in, void* out,
+                                   const size_t* counts, int type,
+                                   hvd_work** work);
 HVD_C_API int hvd_alltoall_async(const void* in, void* out, size_t count,
                                  int type, hvd_work** work);
+HVD_C_API int hvd_alltoallv_async(const void* in, const size_t* sent, void* out,
+                                  const size_t* received, int type,
+                                  hvd_work** work);
+HVD_C_API int hvd_barrier_async(hvd_work** work);
 /* 1: done; 0: not yet; or how it failed. */
 HVD_C_API int hvd_work_test(hvd_work* work);
 /* The same after `limit_ms` at the latest. */

@@ -68,6 +68,7 @@ RemoteHosts::Options HostsOptions(const ManyHosts::Parts& parts,
   }
   options.pool.library_path = RemoteLibraryPath();
   options.pool.probe_key = RandomBytes(kKeyBytes);
+  options.pool.store_port = parts.server.port();
   options.pool.host_timeout = settings.host_timeout;
   options.pool.stop_grace = settings.stop_grace;
   options.pool.starts.concurrency = settings.remote.connect_concurrency;

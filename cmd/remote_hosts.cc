@@ -199,6 +199,7 @@ void RemoteHosts::OnAgent(const std::string& name, const AgentAbout& about) {
   Host& host = hosts_.at(name);
   host.hvdrun_address = about.hvdrun_address;
   host.master_port = about.master_port;
+  host.store_port = about.store_port;
   // From here on it waits for the others; the proof has limits of its own.
   pool_.Ready(name);
   HostInterfaces machine{.host = name,
@@ -310,6 +311,8 @@ Status RemoteHosts::Admit(const std::string& name, Host& host,
     if (!port.ok()) return std::move(port).error();
     network.rendezvous_address = host.hvdrun_address;
     network.rendezvous_port = port.value();
+    network.store_address = "127.0.0.1";
+    network.store_port = host.store_port;
   }
   parts_.server.SetRingAddress(name, place.address);
   AgentLauncher* agent = pool_.Find(name);

@@ -76,6 +76,7 @@ class RemoteHosts : public WatchedProver {
     bool retiring = false;  // not wanted any more, but workers still run there
     std::string hvdrun_address;  // as it has reached hvdrun
     std::uint16_t master_port = 0;
+    std::uint16_t store_port = 0;
   };
 
   RemoteHosts(EventLoop& loop, Options options, Parts parts,

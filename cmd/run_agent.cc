@@ -112,7 +112,8 @@ class Agent {
         loop_, ProbeDialer::Make(loop_, orders_.probe_key),
         LinkMeter::Make(loop_, orders_.probe_key),
         AgentWorkers::Options{.host_timeout = orders_.host_timeout,
-                              .login_env = CurrentEnvironment()},
+                              .login_env = CurrentEnvironment(),
+                              .ports = orders_.ports},
         [this](std::optional<Error> why) { End(std::move(why)); });
     Result<std::unique_ptr<LocalLauncher>> launcher =
         LocalLauncher::Start(loop_,

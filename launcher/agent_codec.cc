@@ -76,6 +76,16 @@ AgentProbed Read(const agent::Probed& from, WireReader& read) {
            .failure = read.Text(from.failure())}};
 }
 
+void Fill(const TunnelPiece& from, agent::TunnelPiece& to) {
+  to.set_connection(from.connection);
+  to.set_bytes(from.bytes);
+  to.set_end(from.end);
+}
+
+TunnelPiece ReadPiece(const agent::TunnelPiece& from) {
+  return {from.connection(), from.bytes(), from.end()};
+}
+
 void Fill(const Interface& from, agent::Interface& to) {
   to.set_name(from.name);
   to.set_index(static_cast<std::uint32_t>(from.index));
@@ -119,6 +129,7 @@ void Fill(const AgentAbout& from, agent::About& to) {
   }
   to.set_default_route(from.default_route);
   to.set_system(from.system);
+  to.set_store_port(from.store_port);
 }
 
 AgentAbout Read(const agent::About& from, WireReader& read) {
@@ -132,7 +143,8 @@ AgentAbout Read(const agent::About& from, WireReader& read) {
                    .probe_port = read.Port(from.probe_port()),
                    .interfaces = {},
                    .default_route = read.Text(from.default_route()),
-                   .system = read.Text(from.system())};
+                   .system = read.Text(from.system()),
+                   .store_port = read.Port(from.store_port())};
   for (const agent::Interface& interface : from.interfaces()) {
     about.interfaces.push_back(Read(interface, read));
   }
@@ -165,7 +177,11 @@ agent::AgentCommand ToWire(const AgentCommand& command) {
           [&](const AgentAskTime& c) {
             wire.mutable_ask_time()->set_number(c.number);
           },
-          [&](const AgentMeasure& c) { Fill(c, *wire.mutable_measure()); }},
+          [&](const AgentMeasure& c) { Fill(c, *wire.mutable_measure()); },
+          [&](const TunnelPiece& c) { Fill(c, *wire.mutable_tunnel_piece()); },
+          [&](const TunnelTaken& c) {
+            wire.mutable_tunnel_taken()->set_connection(c.connection);
+          }},
       command);
   return wire;
 }
@@ -201,6 +217,10 @@ Result<AgentCommand> FromWire(const agent::AgentCommand& wire) {
       return AgentCommand(AgentAskTime{wire.ask_time().number()});
     case agent::AgentCommand::kMeasure:
       return read.Finish<AgentCommand>(ReadMeasure(wire.measure(), read));
+    case agent::AgentCommand::kTunnelPiece:
+      return read.Finish<AgentCommand>(ReadPiece(wire.tunnel_piece()));
+    case agent::AgentCommand::kTunnelTaken:
+      return AgentCommand(TunnelTaken{wire.tunnel_taken().connection()});
     case agent::AgentCommand::KIND_NOT_SET:
       break;
   }
@@ -250,7 +270,14 @@ agent::AgentEvent ToWire(const AgentEvent& event) {
             wire.mutable_broken()->set_message(e.message);
           },
           [&](const AgentTime& e) { Fill(e, *wire.mutable_time()); },
-          [&](const AgentMeasured& e) { Fill(e, *wire.mutable_measured()); }},
+          [&](const AgentMeasured& e) { Fill(e, *wire.mutable_measured()); },
+          [&](const TunnelPiece& e) { Fill(e, *wire.mutable_tunnel_piece()); },
+          [&](const TunnelTaken& e) {
+            wire.mutable_tunnel_taken()->set_connection(e.connection);
+          },
+          [&](const AgentRefused& e) {
+            wire.mutable_refused()->set_why(e.why);
+          }},
       event);
   return wire;
 }
@@ -299,6 +326,13 @@ Result<AgentEvent> FromWire(const agent::AgentEvent& wire) {
       return read.Finish<AgentEvent>(ReadTime(wire.time(), read));
     case agent::AgentEvent::kMeasured:
       return read.Finish<AgentEvent>(ReadMeasured(wire.measured(), read));
+    case agent::AgentEvent::kTunnelPiece:
+      return read.Finish<AgentEvent>(ReadPiece(wire.tunnel_piece()));
+    case agent::AgentEvent::kTunnelTaken:
+      return AgentEvent(TunnelTaken{wire.tunnel_taken().connection()});
+    case agent::AgentEvent::kRefused:
+      return read.Finish<AgentEvent>(
+          AgentRefused{read.Text(wire.refused().why())});
     case agent::AgentEvent::KIND_NOT_SET:
       break;
   }

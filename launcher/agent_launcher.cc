@@ -30,7 +30,11 @@ AgentLauncher::AgentLauncher(EventLoop& loop, std::unique_ptr<AgentLink> link,
                if (link_) link_->SendBytes(std::move(bytes));
              }),
       output_(
-          loop, [this] { OnTaken(); }, [](WorkerStream) {}) {
+          loop, [this] { OnTaken(); }, [](WorkerStream) {}),
+      store_(
+          loop, options_.store_port,
+          [this](TunnelPiece piece) { Send(std::move(piece)); },
+          [this](TunnelTaken taken) { Send(taken); }) {
   life_signs_ = std::make_unique<LifeSigns>(
       loop_, options_.host_timeout, [this] { Send(AgentAlive{}); },
       [this, limit = options_.host_timeout] {
@@ -116,7 +120,10 @@ void AgentLauncher::OnMessage(AgentEvent event) {
             if (handlers_.on_stopped) handlers_.on_stopped(e.id);
           },
           [&](const AgentLeftoversStopped&) { CallAll(leftovers_done_); },
-          [&](const AgentResting&) { CallAll(resting_); }},
+          [&](const AgentResting&) { CallAll(resting_); },
+          [&](const TunnelPiece& e) { store_.OnPiece(e); },
+          [&](const TunnelTaken& e) { store_.OnTaken(e); },
+          [&](const AgentRefused&) { host_handlers_.on_message(event); }},
       event);
 }
 

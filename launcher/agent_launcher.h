@@ -24,6 +24,7 @@
 #include "launcher/byte_sink.h"
 #include "launcher/byte_source.h"
 #include "launcher/life_signs.h"
+#include "launcher/store_tunnel.h"
 #include "launcher/worker_launcher.h"
 
 namespace hvd {
@@ -36,6 +37,7 @@ class AgentLauncher : public WorkerLauncher {
   struct Options {
     std::string host = {};  // for messages
     Duration host_timeout{15'000};
+    std::uint16_t store_port = 0;  // of the store, at 127.0.0.1
     // Variables of a login that are passed on all the same.
     std::vector<std::string> kept = {};
   };
@@ -99,6 +101,7 @@ class AgentLauncher : public WorkerLauncher {
   std::unique_ptr<AgentLink> link_;  // null: lost
   ByteSource input_;
   ByteSink output_;
+  StoreExit store_;
   WorkerStream writing_;  // whose piece output_ got last, and its size
   std::size_t writing_bytes_ = 0;
   std::map<LaunchId, Worker> workers_;

@@ -17,6 +17,7 @@
 #include "discovery/interfaces.h"
 #include "discovery/link_meter.h"
 #include "discovery/probe_dialer.h"
+#include "launcher/tunnel_piece.h"
 #include "rendezvous/world.h"
 
 namespace hvd {
@@ -80,7 +81,7 @@ struct AgentMeasure {
 using AgentCommand =
     std::variant<AgentLaunch, AgentSignal, AgentStop, AgentStopLeftovers,
                  AgentProbe, AgentRest, AgentAlive, AgentFarewell, AgentAskTime,
-                 AgentMeasure>;
+                 AgentMeasure, TunnelPiece, TunnelTaken>;
 
 // Events: an agent to hvdrun.
 
@@ -98,6 +99,7 @@ struct AgentAbout {
   std::vector<Interface> interfaces = {};
   std::string default_route = {};  // the interface of it; "" if there is none
   std::string system = {};         // "Linux 6.1.0 x86_64"
+  std::uint16_t store_port = 0;    // of its entrance to the store
   bool operator==(const AgentAbout&) const = default;
 };
 struct AgentStarted {
@@ -160,11 +162,17 @@ struct AgentMeasured {
   LinkResult result;
   bool operator==(const AgentMeasured&) const = default;
 };
+// Somebody on that host was sent away from the store: why.
+struct AgentRefused {
+  std::string why;
+  bool operator==(const AgentRefused&) const = default;
+};
 
 using AgentEvent =
     std::variant<AgentAbout, AgentStarted, AgentStartFailed, AgentExited,
                  AgentStuck, AgentStopped, AgentInputClosed,
                  AgentLeftoversStopped, AgentProbed, AgentResting, AgentAlive,
-                 AgentBroken, AgentTime, AgentMeasured>;
+                 AgentBroken, AgentTime, AgentMeasured, TunnelPiece,
+                 TunnelTaken, AgentRefused>;
 
 }  // namespace hvd

@@ -107,6 +107,7 @@ void AgentPool::OnAgent(const std::string& host,
       loop_, std::move(link),
       AgentLauncher::Options{.host = host,
                              .host_timeout = options_.host_timeout,
+                             .store_port = options_.store_port,
                              .kept = options_.kept_variables},
       worker_handlers_,
       AgentLauncher::HostHandlers{
@@ -125,6 +126,9 @@ void AgentPool::OnMessage(const std::string& host, const AgentEvent& event) {
     if (handlers_.on_time) handlers_.on_time(host, *time);
   } else if (const auto* measured = std::get_if<AgentMeasured>(&event)) {
     if (handlers_.on_measured) handlers_.on_measured(host, *measured);
+  } else if (const auto* refused = std::get_if<AgentRefused>(&event)) {
+    handlers_.on_chatter("request on host " + host +
+                         " refused: " + refused->why);
   }
 }
 

@@ -31,6 +31,7 @@ class AgentPool {
     std::vector<std::string> addresses;  // of this machine, to be dialled at
     PortRange ports;
     std::string probe_key;
+    std::uint16_t store_port = 0;  // of the job's store, at 127.0.0.1
     Duration host_timeout{15'000};
     std::optional<Duration> stopped_limit = {};
     Duration stop_grace{10'000};

@@ -78,8 +78,20 @@ void AgentWorkers::Start(WorkerLauncher& launcher,
                   .on_bytes = [this](WorkerBytes b) { OnBytes(std::move(b)); },
                   .on_bytes_sent = [this] { output_.OnSent(); },
                   .on_closed = [this](Error why) { End(std::move(why)); }});
+  OpenStore(about);
   Say(std::move(about));
   uplink_->ReadMore();
+}
+
+void AgentWorkers::OpenStore(AgentAbout& about) {
+  Result<std::unique_ptr<StoreEntrance>> store = StoreEntrance::Open(
+      loop_, options_.ports,
+      {.send = [this](TunnelPiece piece) { Say(std::move(piece)); },
+       .taken = [this](TunnelTaken taken) { Say(taken); },
+       .refused = [this](const std::string& why) { Say(AgentRefused{why}); }});
+  if (!store.ok()) return Say(AgentBroken{store.error().message()});
+  store_ = std::move(store).value();
+  about.store_port = store_->port();
 }
 
 void AgentWorkers::OnMessage(const AgentCommand& command) {
@@ -104,7 +116,13 @@ void AgentWorkers::OnMessage(const AgentCommand& command) {
                         [](const AgentAlive&) {},
                         [&](const AgentFarewell&) { End(std::nullopt); },
                         [&](const AgentAskTime& c) { On(c); },
-                        [&](const AgentMeasure& c) { On(c); }},
+                        [&](const AgentMeasure& c) { On(c); },
+                        [&](const TunnelPiece& c) {
+                          if (store_) store_->OnPiece(c);
+                        },
+                        [&](const TunnelTaken& c) {
+                          if (store_) store_->OnTaken(c);
+                        }},
              command);
 }
 

@@ -20,6 +20,7 @@
 #include "launcher/byte_sink.h"
 #include "launcher/byte_source.h"
 #include "launcher/life_signs.h"
+#include "launcher/store_tunnel.h"
 #include "launcher/worker_launcher.h"
 
 namespace hvd {
@@ -32,6 +33,7 @@ class AgentWorkers {
   struct Options {
     Duration host_timeout{15'000};
     EnvList login_env = {};  // the agent's own, where its login variables are
+    PortRange ports = {};    // for what this host's workers are to find
   };
 
   // `dialer` runs probes, `meter` measures links.
@@ -56,6 +58,7 @@ class AgentWorkers {
   void On(const AgentMeasure& command);
   Result<WorkerCommand> MakePipes(const AgentLaunch& command);
   void OnExit(LaunchId id, ExitStatus status);
+  void OpenStore(AgentAbout& about);
   void Say(AgentEvent event);
   void End(std::optional<Error> why);
 
@@ -68,6 +71,7 @@ class AgentWorkers {
   EndHandler on_end_;
   ByteSource output_;
   ByteSink input_;
+  std::unique_ptr<StoreEntrance> store_;
   std::unique_ptr<LifeSigns> life_signs_;
 };
 

@@ -22,14 +22,15 @@ THREE = "127.0.0.3"
 class Job:
     """hvdrun, what its workers said, and a folder for both."""
 
-    def __init__(self, tools, flags, program, folder, env=None):
+    def __init__(self, tools, flags, program, folder, env=None, there=()):
+        """`there`: the words that run others where hvdrun is to run."""
         self.folder = folder
         self.stop_file = os.path.join(folder, "stop")
         worker = os.path.join(tools.source, "tests/interop/workers", program)
         self.said = []  # JSON objects of workers
         self.lines = []  # all lines, of hvdrun too
         self.process = subprocess.Popen(
-            [tools.hvdrun, *flags, "/usr/bin/python3", worker],
+            [*there, tools.hvdrun, *flags, "/usr/bin/python3", worker],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
             start_new_session=True,
             env={**os.environ, "PYTHONPATH": tools.horovod, "OMP_NUM_THREADS": "1",
@@ -121,8 +122,34 @@ class Tools:
         self.horovod = prepared.stdout.strip()
 
 
-def static(tools, folder, size, flags):
-    with Job(tools, flags, "horovod_static.py", folder) as job:
+class Bed:
+    """Two machines, a and b: see tests/testbed/."""
+
+    def __init__(self, tools, folder):
+        self.commands = os.path.join(tools.source, "tests/testbed")
+        self.name = f"interop-{os.getpid()}"
+        self.call("up", "2", "--owner", str(os.getpid()), "--share", tools.horovod,
+                  "--share", folder)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.call("down")
+
+    def on(self, host):
+        return (os.path.join(self.commands, "host"), "--bed", self.name, host)
+
+    def call(self, command, *words):
+        done = subprocess.run([os.path.join(self.commands, command), "--bed", self.name, *words],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            print(done.stderr, end="")
+            sys.exit(77 if command == "up" and done.returncode == 77 else 1)
+
+
+def static(tools, folder, size, flags, there=()):
+    with Job(tools, flags, "horovod_static.py", folder, there=there) as job:
         job.check(job.end() == 0, "hvdrun's exit code is not 0")
         for rank in range(size):
             job.check(any(f"rank={rank} size={size} " in line and "right=True" in line
@@ -144,6 +171,29 @@ def static_two_hosts(tools, folder):
               "rank 3 is not the second one of the second host")
 
 
+def static_two_machines(tools, folder):
+    """They cannot sign, and find their store all the same: at their own loopback."""
+    with Bed(tools, folder) as bed:
+        job = static(tools, folder, 4, ["-np", "4", "-H", "a:2,b:2"], bed.on("a"))
+        job.check(any("rank=3 size=4 local=1/2 cross=1/2" in line for line in job.lines),
+                  "rank 3 is not the second one of the second host")
+
+
+def elastic_two_machines(tools, folder):
+    """Rank 0 is told over the network that a machine has come."""
+    hosts = Hosts(folder, "a:2")
+    with Bed(tools, folder) as bed, \
+            elastic(tools, folder, hosts, 2, ["--min-np", "1"], there=bed.on("a")) as job:
+        before = job.batch(2, after=5)
+        hosts.put("a:2,b:1")
+        grown = job.batch(3, after=before["batch"])
+        job.check(grown["pid"] == before["pid"], "rank 0 is another process")
+        job.batch(3, rank=2, host="b")
+        hosts.put("b:1")
+        job.batch(1, host="b")
+        job.check(job.finish() == 0, "hvdrun's exit code is not 0")
+
+
 class Hosts:
     """A watched list of hosts, replaced as a whole."""
 
@@ -157,9 +207,9 @@ class Hosts:
         os.replace(self.path + ".new", self.path)
 
 
-def elastic(tools, folder, hosts, size, flags=(), env=None):
+def elastic(tools, folder, hosts, size, flags=(), env=None, there=()):
     return Job(tools, ["-np", str(size), "--watch-hosts", hosts.path, *flags],
-               "horovod_elastic.py", folder, env)
+               "horovod_elastic.py", folder, env, there)
 
 
 def grow(tools, folder):
@@ -246,6 +296,8 @@ CASES = {
     "static_two": static_two,
     "static_four": static_four,
     "static_two_hosts": static_two_hosts,
+    "static_two_machines": static_two_machines,
+    "elastic_two_machines": elastic_two_machines,
     "grow": grow,
     "grow_before_rank_0_listens": grow_before_rank_0_listens,
     "shrink": shrink,

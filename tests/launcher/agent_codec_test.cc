@@ -30,7 +30,9 @@ TEST_CASE("every command arrives as it was sent", "[agent]") {
       AgentAlive{},
       AgentFarewell{},
       AgentAskTime{7},
-      AgentMeasure{8, {"10.0.0.1", 4000, "id"}}};
+      AgentMeasure{8, {"10.0.0.1", 4000, "id"}},
+      TunnelPiece{9, std::string("\0\xff", 2), true},
+      TunnelTaken{1ULL << 40U}};
   CHECK(commands.size() == std::variant_size_v<AgentCommand>);
   for (const AgentCommand& command : commands) {
     CHECK(ThroughTheWire(command) == command);
@@ -56,7 +58,8 @@ TEST_CASE("every event arrives as it was sent", "[agent]") {
           .interfaces = {eth0,
                          {.name = "lo", .loopback = true, .addresses = {}}},
           .default_route = "eth0",
-          .system = "Linux 6 x86_64"},
+          .system = "Linux 6 x86_64",
+          .store_port = 4711},
       AgentStarted{LaunchId{1}, 5},
       AgentStartFailed{LaunchId{1}, ErrorCode::kNotFound, "no"},
       AgentExited{LaunchId{1}, {3, 0}, 1ULL << 40U, 2},
@@ -80,7 +83,10 @@ TEST_CASE("every event arrives as it was sent", "[agent]") {
                      .median_round_trip = std::chrono::microseconds{2},
                      .load_bytes = 1ULL << 40U,
                      .load_time = std::chrono::microseconds{3},
-                     .failure = "why"}}};
+                     .failure = "why"}},
+      TunnelPiece{1, "bytes", false},
+      TunnelTaken{1},
+      AgentRefused{"why"}};
   CHECK(events.size() == std::variant_size_v<AgentEvent> + 1);
   for (const AgentEvent& event : events) {
     CHECK(ThroughTheWire(event) == event);

@@ -11,6 +11,7 @@ constexpr std::size_t kOwn = 64;
 constexpr std::size_t kPipesPerWorker = 4;    // both ends while one starts
 constexpr std::size_t kSocketsPerWorker = 2;  // its control and main connection
 constexpr std::size_t kFilesPerWorker = 2;
+constexpr rlim_t kPlenty = 65'536;
 
 }  // namespace
 
@@ -40,6 +41,15 @@ Result<rlimit> RaiseDescriptorLimit(std::size_t needed) {
     return Error::FromErrno("setrlimit", errno);
   }
   return before;
+}
+
+rlimit RaiseDescriptorLimitFarEnough() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  rlimit raised = limit;
+  raised.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, kPlenty));
+  ::setrlimit(RLIMIT_NOFILE, &raised);
+  return limit;
 }
 
 }  // namespace hvd

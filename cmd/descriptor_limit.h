@@ -15,4 +15,8 @@ std::size_t DescriptorsFor(int workers, bool with_files);
 // when the hard limit is too low: both numbers and what to do.
 Result<rlimit> RaiseDescriptorLimit(std::size_t needed);
 
+// For who does not know yet how many workers there will be: plenty, or as far
+// as the hard limit allows. The limit as it was.
+rlimit RaiseDescriptorLimitFarEnough();
+
 }  // namespace hvd

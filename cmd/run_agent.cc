@@ -2,10 +2,8 @@
 
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <memory>
@@ -15,6 +13,7 @@
 
 #include "base/event_loop.h"
 #include "cmd/carried_keeper.h"
+#include "cmd/descriptor_limit.h"
 #include "cmd/machine_network.h"
 #include "cmd/standard_streams.h"
 #include "cmd/version.h"
@@ -58,17 +57,6 @@ Result<std::string> ReadOrders() {
   }
   line.pop_back();
   return line;
-}
-
-// Nobody knows yet how many workers this host will have. The limit as it was.
-FdLimit RaiseDescriptorLimitToHard() {
-  constexpr rlim_t kEnough = 65'536;
-  rlimit limit{};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  const FdLimit before{limit.rlim_cur, limit.rlim_max};
-  limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, kEnough));
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-  return before;
 }
 
 class Agent {
@@ -193,9 +181,10 @@ Result<std::unique_ptr<Agent>> MakeAgent() {
   if (!orders.ok()) return std::move(orders).error();
   Result<UniqueFd> keeper = OpenCarriedKeeper();
   if (!keeper.ok()) return std::move(keeper).error();
+  const rlimit before = RaiseDescriptorLimitFarEnough();
   return std::make_unique<Agent>(std::move(orders).value(),
                                  std::move(keeper).value(),
-                                 RaiseDescriptorLimitToHard());
+                                 FdLimit{before.rlim_cur, before.rlim_max});
 }
 
 }  // namespace

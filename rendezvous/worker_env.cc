@@ -160,7 +160,12 @@ void WriteHorovod(const JobEnv& job, const HostNetwork& network,
   env.Default("HOROVOD_GLOO_IFACE", network.interface_name);
   env.Default("NCCL_SOCKET_IFNAME", network.interface_name);
   env.Default("PYTHONUNBUFFERED", "1");
-  if (job.elastic) env.Set("HOROVOD_ELASTIC", "1");
+  if (job.elastic) {
+    env.Set("HOROVOD_ELASTIC", "1");
+    // Horovod's 30 s allow for imports, which hvdrun has waited out before: what
+    // is left of them is how long a survivor may sit in a broken ring.
+    env.Default("HOROVOD_GLOO_TIMEOUT_SECONDS", "10");
+  }
   if (job.log_level) env.Default("HOROVOD_LOG_LEVEL", *job.log_level);
 }
 

@@ -77,6 +77,17 @@ TEST_CASE("HOROVOD_ELASTIC is set in elastic jobs only", "[rendezvous]") {
   CHECK_FALSE(ReadWorkerEnv(Complete()).value()->elastic);
 }
 
+TEST_CASE("an elastic Horovod worker sits in a broken ring for 10 s at most",
+          "[rendezvous]") {
+  JobEnv job = Job();
+  CHECK_FALSE(Rank2(job).contains("HOROVOD_GLOO_TIMEOUT_SECONDS"));
+  job.elastic = true;
+  CHECK(Rank2(job)["HOROVOD_GLOO_TIMEOUT_SECONDS"] == "10");
+  const EnvList mine = {{"HOROVOD_GLOO_TIMEOUT_SECONDS", "300"}};
+  const EnvList env = MakeWorkerEnv(job, kWorld, 0, mine);
+  CHECK_FALSE(EnvFind(env, "HOROVOD_GLOO_TIMEOUT_SECONDS"));
+}
+
 TEST_CASE("a worker gets PyTorch's names", "[rendezvous]") {
   JobEnv job = Job();
   job.restart_count = 2;

@@ -10,6 +10,7 @@
 //   result CODE TEXT... SetResult(TEXT of this rank), then exit with CODE
 //   secrets             looks for HVD_'s secrets before and after Init()
 //   mismatch            rank 1 makes another call than the others
+//   heap                allreduces for ever in memory that others reach
 //   barrier             all make the same one, and say how it ended
 #include <hvd/elastic.h>
 #include <hvd/hvd.h>
@@ -171,11 +172,22 @@ int Meet(const Words&) {
   return 0;
 }
 
+int ReduceInHeap(const Words&) {
+  hvd::Init();
+  constexpr std::size_t kCount = 1'000'000;
+  auto* const values = static_cast<float*>(hvd::Alloc(kCount * sizeof(float)));
+  for (int step = 1;; ++step) {
+    hvd::AllReduce(values, kCount);
+    if (step == 3) PrintLine("running");
+  }
+}
+
 int Run(int argc, char** argv) {
   const std::map<std::string, std::function<int(const Words&)>> actions{
-      {"survive", Survive}, {"leave", Leave},       {"last", Last},
-      {"busy", Busy},       {"log", Log},           {"result", SetResult},
-      {"secrets", Secrets}, {"mismatch", Mismatch}, {"barrier", Meet},
+      {"survive", Survive},   {"leave", Leave},       {"last", Last},
+      {"busy", Busy},         {"log", Log},           {"result", SetResult},
+      {"secrets", Secrets},   {"mismatch", Mismatch}, {"barrier", Meet},
+      {"heap", ReduceInHeap},
   };
   const Words words(argv + std::min(argc, 2), argv + argc);
   return actions.at(argc > 1 ? argv[1] : "")(words);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "collectives/copy_bytes.h"
+#include "collectives/life_mark.h"
 
 namespace hvd {
 namespace {
@@ -207,8 +208,11 @@ void LocalGroup::WakeSleepers() {
   }
 }
 
-Status LocalGroup::LookForStrays() {
+Status LocalGroup::LookAround() {
   for (int local = 0; local < size(); ++local) {
+    if (HolderDied(segment_.member(local).life.holder)) {
+      return vigil_.Bury(RankOf(local));
+    }
     const Entry& entry = EntryOf(local);
     if (entry.entered.load() != operation()) continue;
     if (Status s = vigil_.Check(RankOf(local), entry.call); !s.ok()) return s;

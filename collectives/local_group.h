@@ -7,6 +7,7 @@
 // One thread at a time, but for WakeCaller.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -88,8 +89,12 @@ class LocalGroup {
   std::vector<const void*>& arrays() { return arrays_; }
   std::vector<std::byte>& scratch() { return scratch_; }
 
-  // An entry that does not fit the call in progress.
-  Status LookForStrays();
+  // A rank that has died, or an entry that does not fit the call in progress.
+  Status LookAround();
+  // Where the others see whether this rank lives.
+  std::atomic<std::uint32_t>& life() const {
+    return segment_.member(local_).life.holder;
+  }
   // Any thread.
   void WakeCaller() const;
 

@@ -54,12 +54,18 @@ struct alignas(kLine) Bed {
   std::atomic<std::uint32_t> wakings;  // a futex
 };
 
+// Marked by the kernel when its rank dies; see life_mark.h.
+struct alignas(kLine) Life {
+  std::atomic<std::uint32_t> holder;
+};
+
 struct Member {
   Mark copied;     // its part of the chunk lies in its places
   Mark combined;   // it has read the others'
   Mark taken;      // and has taken what they have combined
   Mark published;  // the operation whose result it has put into its slot
   Bed bed;
+  Life life;
 };
 
 class LocalSegment {

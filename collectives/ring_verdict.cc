@@ -15,6 +15,12 @@ Side Opposite(Side side) {
 
 }  // namespace
 
+CommFailure DeathOf(int rank) {
+  return {rank, ErrorCode::kUnavailable,
+          "rank " + std::to_string(rank) +
+              " died: its connections closed without a goodbye"};
+}
+
 int RingVerdict::Neighbour(Side side) const {
   switch (side) {
     case Side::kLeft:
@@ -156,9 +162,7 @@ void RingVerdict::Conclude() {
 void RingVerdict::OnGone(Side side) {
   const int neighbour = Neighbour(side);
   if (verdict_ || departed_.count(neighbour) != 0) return;
-  Declare({neighbour, ErrorCode::kUnavailable,
-           "rank " + std::to_string(neighbour) +
-               " died: its connections closed without a goodbye"});
+  Declare(DeathOf(neighbour));
 }
 
 void RingVerdict::OnTime(Instant now) {

@@ -35,6 +35,9 @@ namespace hvd {
 
 enum class Side { kLeft, kRight };
 
+// However a death is seen, all say the same of it.
+CommFailure DeathOf(int rank);
+
 class RingVerdict {
  public:
   // How long a proposal may take to come home. A hop takes well under 1 ms.

@@ -37,9 +37,10 @@ RingWatch::RingWatch(int rank, int size, Neighbour left, Neighbour right)
       left_{Side::kLeft, std::move(left), "", false},
       right_{Side::kRight, std::move(right), "", false} {}
 
-void RingWatch::Start(std::function<void()> wake_caller) {
+void RingWatch::Start(std::function<void()> wake_caller,
+                      std::atomic<std::uint32_t>* life) {
   wake_caller_ = std::move(wake_caller);
-  thread_ = StartQuietThread("hvd-watch", [this] { Run(); });
+  thread_ = StartQuietThread("hvd-watch", [this, life] { Run(life); });
 }
 
 RingWatch::~RingWatch() {
@@ -96,7 +97,8 @@ std::optional<RingWatch::Departure> RingWatch::DepartedBefore(
   return departure_;
 }
 
-void RingWatch::Run() {
+void RingWatch::Run(std::atomic<std::uint32_t>* life) {
+  if (life != nullptr) life_.emplace(*life);
   while (!verdict_.verdict() && !left_ring_) {
     WaitForEvents();
     // Posted before the stop was asked for, so that a goodbye gets out.
@@ -104,8 +106,9 @@ void RingWatch::Run() {
     RunPosted();
     verdict_.OnTime(Now());
     FinishTurn();
-    if (stopping) return;
+    if (stopping) break;
   }
+  life_.reset();
 }
 
 void RingWatch::WaitForEvents() {
@@ -174,13 +177,17 @@ void RingWatch::TakeRecords(Watched& watched) {
 }
 
 // The neighbours are told before the caller is: it may end the process at once,
-// and then its hang-up must not be the first they hear.
+// and then its hang-up must not be the first they hear, nor its mark what they
+// see.
 void RingWatch::FinishTurn() {
   for (const RingVerdict::Outgoing& out : verdict_.TakeOutgoing()) {
     SendRecord(At(out.to).neighbour, out.record);
   }
   if (verdict_.pending()) pending_.store(true);
-  if (verdict_.verdict()) return Publish(*verdict_.verdict());
+  if (verdict_.verdict()) {
+    life_.reset();
+    return Publish(*verdict_.verdict());
+  }
   if (const auto first = verdict_.first_departure()) {
     PublishDeparture({first->first, first->second});
   }

@@ -23,6 +23,7 @@
 #include "base/unique_fd.h"
 #include "collectives/communicator.h"
 #include "collectives/doorbell.h"
+#include "collectives/life_mark.h"
 #include "collectives/ring_verdict.h"
 
 namespace hvd {
@@ -36,8 +37,11 @@ class RingWatch {
  public:
   RingWatch(int rank, int size, Neighbour left, Neighbour right);
   // Begins. `wake_caller` is called, on the watch's thread, when there is a
-  // verdict or a departure.
-  void Start(std::function<void()> wake_caller);
+  // verdict or a departure. Until then, and not a moment longer than this rank
+  // takes part, the thread holds `life`, where the ranks of its host see it
+  // (life_mark.h); null: there are no others.
+  void Start(std::function<void()> wake_caller,
+             std::atomic<std::uint32_t>* life);
   ~RingWatch();
   RingWatch(const RingWatch&) = delete;
   RingWatch& operator=(const RingWatch&) = delete;
@@ -78,7 +82,7 @@ class RingWatch {
   };
 
   void Post(std::function<void()> task);
-  void Run();
+  void Run(std::atomic<std::uint32_t>* life);
   void WaitForEvents();
   void RunPosted();
   void ReadRecords(Watched& watched);
@@ -93,6 +97,7 @@ class RingWatch {
   Watched left_;
   Watched right_;
   bool left_ring_ = false;
+  std::optional<LifeMark> life_;
 
   std::function<void()> wake_caller_;
   Doorbell wake_;

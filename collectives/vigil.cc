@@ -31,6 +31,13 @@ Status Vigil::Check(int other, const CallHeader& theirs) {
                      : DescribeMismatch(rank_, call_, other, theirs)});
 }
 
+Status Vigil::Bury(int other) {
+  CommFailure death = DeathOf(other);
+  Error error(death.code, death.text);
+  watch_.Declare(std::move(death));
+  return error;
+}
+
 Status Vigil::Fail(CommFailure failure) {
   Error error(failure.code, failure.text);
   watch_.Propose(std::move(failure));

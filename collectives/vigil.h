@@ -2,9 +2,9 @@
 // in vain.
 //
 // It looks, yields, sleeps (wait_policy.h), and in between asks whether the
-// world has ended, whether a rank has left, and whether another rank has said
-// something that does not fit the call in progress. After the timeout it asks
-// the other ranks who is missing. What any of that means is RingWatch's
+// world has ended, whether a rank has left or died, and whether another rank
+// has said something that does not fit the call in progress. After the timeout
+// it asks the other ranks who is missing. What any of that means is RingWatch's
 // business.
 //
 // One thread at a time: the one that calls the collective.
@@ -32,9 +32,10 @@ class Vigil {
       : rank_(rank), watch_(watch), timeout_(timeout) {}
 
   // Looks at all that may come from other ranks for a call that does not fit,
-  // and hands it to Check. Called before a sleep.
-  void LookForStraysWith(std::function<Status()> look) {
-    look_for_strays_ = std::move(look);
+  // and hands it to Check, and for the dead, who go to Bury. Called before a
+  // sleep.
+  void LookAroundWith(std::function<Status()> look) {
+    look_around_ = std::move(look);
   }
 
   // Begins the next operation. The error of a world that is dead already.
@@ -65,9 +66,7 @@ class Vigil {
       const Instant now = SteadyClock().Now();
       if (looking.first()) patience.Restart(now);
       if (looking.Again(now)) continue;
-      if (Status strays = look_for_strays_(); !strays.ok()) {
-        return AwaitVerdict();
-      }
+      if (Status seen = look_around_(); !seen.ok()) return AwaitVerdict();
       Doze(wait, patience);
     }
     return Done{};
@@ -77,14 +76,17 @@ class Vigil {
   // after which the verdict follows, if it is another one. A rank that has
   // finished this operation may be in the next one already.
   Status Check(int other, const CallHeader& theirs);
+  // Rank `other` has died. An error, after which the verdict follows.
+  Status Bury(int other);
   // The error that the other ranks get, too, after one that was seen here.
   Status AwaitVerdict();
   // All ranks are to fail with this.
   Status Fail(CommFailure failure);
 
  private:
-  // Strays are looked for again after this.
-  static constexpr Duration kLongestSleep{50};
+  // It looks around again after this, also for the dead, whom nobody wakes it
+  // for.
+  static constexpr Duration kLongestSleep{10};
 
   template <class Wait>
   void Doze(Wait& wait, Patience& patience) {
@@ -107,7 +109,7 @@ class Vigil {
   int rank_;
   RingWatch& watch_;
   Duration timeout_;
-  std::function<Status()> look_for_strays_ = [] { return Status(Done{}); };
+  std::function<Status()> look_around_ = [] { return Status(Done{}); };
   CallHeader call_;              // in progress, or the last
   std::uint64_t completed_ = 0;  // operations
 };

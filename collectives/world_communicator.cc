@@ -51,8 +51,8 @@ WorldCommunicator::WorldCommunicator(Parts parts)
     doubling_.emplace(topology_.host, *std::move(parts.doubling), doorbell_,
                       vigil_);
   }
-  vigil_.LookForStraysWith([this] { return LookForStrays(); });
-  watch_.Start([this] { WakeCaller(); });
+  vigil_.LookAroundWith([this] { return LookAround(); });
+  watch_.Start([this] { WakeCaller(); }, group_ ? &group_->life() : nullptr);
 }
 
 WorldCommunicator::~WorldCommunicator() { watch_.Leave(vigil_.completed()); }
@@ -87,9 +87,9 @@ Status WorldCommunicator::Finish(Status status) {
   return status;
 }
 
-Status WorldCommunicator::LookForStrays() {
+Status WorldCommunicator::LookAround() {
   Status fits = Done{};
-  if (group_) fits = group_->LookForStrays();
+  if (group_) fits = group_->LookAround();
   if (fits.ok() && ring_) fits = ring_->LookForStrays();
   if (fits.ok() && rail_) fits = rail_->LookForStrays();
   if (fits.ok() && doubling_) fits = doubling_->LookForStrays();

@@ -82,7 +82,7 @@ class WorldCommunicator : public Communicator {
   // the call: a rank that waits there must see what this one calls.
   void ShowHost();
   Status Finish(Status status);
-  Status LookForStrays();
+  Status LookAround();
   void WakeCaller() const;
 
   Status ReduceBetweenHosts(const Reduction& what);

@@ -25,7 +25,7 @@ constexpr auto kSettleLimit = 200s;
 bool InSoak() { return std::getenv("HVD_SOAK") != nullptr; }
 int Events() { return InSoak() ? 200 : 12; }
 // More than can be done, at 50 a second, while the events happen.
-std::string Steps() { return InSoak() ? "12000" : "900"; }
+std::string Steps() { return InSoak() ? "6000" : "900"; }
 
 // hvdrun's own host is spared: without it there is no job.
 class Chaos {

@@ -162,8 +162,8 @@ void WriteHorovod(const JobEnv& job, const HostNetwork& network,
   env.Default("PYTHONUNBUFFERED", "1");
   if (job.elastic) {
     env.Set("HOROVOD_ELASTIC", "1");
-    // Horovod's 30 s allow for imports, which hvdrun has waited out before: what
-    // is left of them is how long a survivor may sit in a broken ring.
+    // Horovod's 30 s allow for imports, which hvdrun has waited out before:
+    // what is left of them is how long a survivor may sit in a broken ring.
     env.Default("HOROVOD_GLOO_TIMEOUT_SECONDS", "10");
   }
   if (job.log_level) env.Default("HOROVOD_LOG_LEVEL", *job.log_level);
@@ -194,6 +194,8 @@ void WriteTorch(const JobEnv& job, const World& world, int hosts,
   env.Set("TORCHELASTIC_RUN_ID", job.job_id);
   env.Set("TORCHELASTIC_RESTART_COUNT", job.restart_count);
   env.Set("TORCHELASTIC_MAX_RESTARTS", job.max_restarts);
+  // As torchrun: else each worker starts a thread a core.
+  if (p.local_size > 1) env.Default("OMP_NUM_THREADS", "1");
   // "True" would make every rank a client of a store that nobody serves.
   env.Set("TORCHELASTIC_USE_AGENT_STORE", "False");
 }

@@ -88,6 +88,15 @@ TEST_CASE("an elastic Horovod worker sits in a broken ring for 10 s at most",
   CHECK_FALSE(EnvFind(env, "HOROVOD_GLOO_TIMEOUT_SECONDS"));
 }
 
+TEST_CASE("workers that share a host start one thread each", "[rendezvous]") {
+  const World alone{Epoch{1}, {{"a", 0}, {"b", 0}}};
+  CHECK(EnvFind(MakeWorkerEnv(Job(), kWorld, 0, {}), "OMP_NUM_THREADS") == "1");
+  CHECK_FALSE(EnvFind(MakeWorkerEnv(Job(), alone, 0, {}), "OMP_NUM_THREADS"));
+  const EnvList mine = {{"OMP_NUM_THREADS", "7"}};
+  CHECK_FALSE(
+      EnvFind(MakeWorkerEnv(Job(), kWorld, 0, mine), "OMP_NUM_THREADS"));
+}
+
 TEST_CASE("a worker gets PyTorch's names", "[rendezvous]") {
   JobEnv job = Job();
   job.restart_count = 2;
@@ -157,7 +166,6 @@ TEST_CASE("hvdrun sets no name of the user's but slot variables",
     user.emplace_back(name, "theirs");
   }
   user.emplace_back("PYTHONPATH", "/a:/b");
-  user.emplace_back("OMP_NUM_THREADS", "7");
   // What is left of the user's after slot variables went is never set again.
   const EnvList kept = WithoutSlotVariables(user);
   const auto set = AsMap(MakeWorkerEnv(Job(), kWorld, 0, user));
@@ -166,7 +174,7 @@ TEST_CASE("hvdrun sets no name of the user's but slot variables",
     CHECK_FALSE(set.contains(name));
   }
   CHECK(EnvFind(kept, "PYTHONPATH") == "/a:/b");
-  CHECK(EnvFind(kept, "OMP_NUM_THREADS") == "7");
+  CHECK(EnvFind(kept, "OMP_NUM_THREADS") == "theirs");
 }
 
 TEST_CASE("slot variables of any launcher do not leak into a worker",

@@ -66,6 +66,31 @@ Status SendDescriptors(int socket, std::span<const int> fds) {
   return Done{};
 }
 
+Error GivenUp() {
+  return {ErrorCode::kCancelled, "forming the world was given up"};
+}
+
+bool HungUp(int socket) {
+  pollfd polled{socket, 0, 0};
+  return ::poll(&polled, 1, 0) > 0 && (polled.revents & POLLHUP) != 0;
+}
+
+// What `error` amounts to. If it is because the mate at the other end of
+// `socket` has died, an elastic job goes on without this world, as hvdrun will
+// say; if it says nothing, the error stands.
+Error OrGivenUp(Error error, int socket, const LinkTerms& terms) {
+  if (terms.cancel_fd < 0 || !HungUp(socket)) return error;
+  for (;;) {
+    const auto left =
+        std::chrono::ceil<Duration>(terms.deadline - SteadyClock().Now());
+    if (left.count() <= 0) return error;
+    pollfd cancel{terms.cancel_fd, POLLIN, 0};
+    if (::poll(&cancel, 1, static_cast<int>(left.count())) > 0) {
+      return GivenUp();
+    }
+  }
+}
+
 // kTimeout, kCancelled: see LinkTerms.
 Status AwaitBytes(int socket, int from, const LinkTerms& terms) {
   const auto left =
@@ -80,9 +105,7 @@ Status AwaitBytes(int socket, int from, const LinkTerms& terms) {
                  "rank " + std::to_string(from) +
                      " did not hand out the host's shared memory");
   }
-  if (polled[0].revents != 0) {
-    return Error(ErrorCode::kCancelled, "forming the world was given up");
-  }
+  if (polled[0].revents != 0) return GivenUp();
   return Done{};
 }
 
@@ -101,7 +124,9 @@ Result<std::vector<UniqueFd>> ReceiveDescriptors(int socket, int from,
     Result<std::size_t> n =
         ReceiveWithFds(socket, std::span(bytes).first(room), fds);
     if (!n.ok()) {
-      return std::move(n).error().Wrap("receive the host's shared memory");
+      return OrGivenUp(
+          std::move(n).error().Wrap("receive the host's shared memory"), socket,
+          terms);
     }
     if (have >= sizeof(count)) continue;
     std::memcpy(reinterpret_cast<char*>(&count) + have, bytes.data(),
@@ -114,8 +139,8 @@ Result<std::vector<UniqueFd>> ReceiveDescriptors(int socket, int from,
 }  // namespace
 
 Result<SharedGroup> HandOutGroup(std::vector<Link> mates,
-                                 const Selection& table,
-                                 const SharedHeap* heap) {
+                                 const Selection& table, const SharedHeap* heap,
+                                 const LinkTerms& terms) {
   const int members = static_cast<int>(mates.size()) + 1;
   Result<UniqueFd> segment = LocalSegment::Create(members, table.chunk);
   if (!segment.ok()) return std::move(segment).error();
@@ -135,7 +160,9 @@ Result<SharedGroup> HandOutGroup(std::vector<Link> mates,
   }
   for (const Link& mate : mates) {
     if (Status s = SendDescriptors(mate.socket.get(), fds); !s.ok()) {
-      return std::move(s).error().Wrap("hand out the host's shared memory");
+      return OrGivenUp(
+          std::move(s).error().Wrap("hand out the host's shared memory"),
+          mate.socket.get(), terms);
     }
   }
   return Assemble(segment.value(), members, table, heaps, 0, heap);

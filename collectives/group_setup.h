@@ -21,10 +21,11 @@ struct SharedGroup {
 };
 
 // On the host's first rank: `mates` are its links to the others, in order, over
-// each of which came the mate's heap, if it has one.
+// each of which came the mate's heap, if it has one. kCancelled, here and
+// below: see LinkTerms; also for a mate that died over it.
 Result<SharedGroup> HandOutGroup(std::vector<Link> mates,
-                                 const Selection& table,
-                                 const SharedHeap* heap);
+                                 const Selection& table, const SharedHeap* heap,
+                                 const LinkTerms& terms);
 // On the others.
 Result<SharedGroup> ReceiveGroup(Link first, const Topology& topology,
                                  const Selection& table, const SharedHeap* heap,

@@ -153,7 +153,8 @@ class Connector {
         mates.push_back(std::move(accepted_[i]));
       }
     }
-    return HandOutGroup(std::move(mates), options_.table, options_.heap);
+    return HandOutGroup(std::move(mates), options_.table, options_.heap,
+                        terms_);
   }
 
   // Hosts by name may be one machine: its cores are what counts.

@@ -128,6 +128,7 @@ void TrainUntil(std::uint64_t last) {
 
 void Train2() { TrainUntil(2); }
 void Train3() { TrainUntil(3); }
+void Train8() { TrainUntil(8); }
 
 // Rank 1 never enters the second barrier of the first world.
 void Stuck() {
@@ -227,6 +228,7 @@ int main(int argc, char** argv) {
       {"train2", Train2}, {"train3", Train3}, {"stuck", Stuck},
       {"check", Check},   {"sample", Sample}, {"mismatch", Mismatch},
       {"death", Death},   {"once", Once},     {"nested", Nested},
+      {"train8", Train8},
   };
   const auto scene = scenes.find(argc > 1 ? argv[1] : "");
   if (scene == scenes.end()) return 2;

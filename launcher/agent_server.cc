@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <map>
+#include <mutex>
 #include <random>
 #include <utility>
 
@@ -48,6 +49,40 @@ class ServerStream
   std::string peer_;
 };
 
+// Streams that gRPC has opened and the loop has not seen yet. It may never see
+// them, at the end of a job; but a server waits for every stream that is open.
+class NewStreams {
+ public:
+  // The number of this one; `cancel` is called at most once.
+  std::uint64_t Add(std::function<void()> cancel) {
+    const std::scoped_lock lock(mu_);
+    if (closed_) {
+      cancel();
+    } else {
+      cancels_[++last_] = std::move(cancel);
+    }
+    return last_;
+  }
+  // The loop has seen it.
+  void Remove(std::uint64_t number) {
+    const std::scoped_lock lock(mu_);
+    cancels_.erase(number);
+  }
+  // The loop will see no more.
+  void CancelAll() {
+    const std::scoped_lock lock(mu_);
+    closed_ = true;
+    for (const auto& [number, cancel] : cancels_) cancel();
+    cancels_.clear();
+  }
+
+ private:
+  std::mutex mu_;
+  std::map<std::uint64_t, std::function<void()>> cancels_;  // guarded by mu_
+  std::uint64_t last_ = 0;                                  // guarded by mu_
+  bool closed_ = false;                                     // guarded by mu_
+};
+
 using ControlStream = ServerStream<agent::AgentEvent, agent::AgentCommand>;
 using DataStream = ServerStream<agent::WorkerBytes, agent::WorkerBytes>;
 using ServerLink = StreamedConnection<AgentLink, ControlStream, DataStream>;
@@ -58,6 +93,7 @@ class GrpcAgentServer : public AgentServer {
       : handlers_(std::move(handlers)), post_(std::move(post)) {}
   ~GrpcAgentServer() override {
     if (!server_) return;
+    new_streams_.CancelAll();
     server_->Shutdown(WallNow() + kShutdownPatience);
   }
   GrpcAgentServer(const GrpcAgentServer&) = delete;
@@ -109,11 +145,15 @@ class GrpcAgentServer : public AgentServer {
                OwnedStream<Stream> Expected::*place) {
     auto stream = std::make_shared<Stream>(context, post_);
     stream->Keep(stream);
-    post_([this, alive = std::weak_ptr<int>(alive_), stream, place,
+    const std::uint64_t number =
+        new_streams_.Add([stream] { stream->Cancel(); });
+    post_([this, alive = std::weak_ptr<int>(alive_), stream, place, number,
            host = Metadata(*context, kHostMetadata),
            token = Metadata(*context, kTokenMetadata)] {
       OwnedStream owned(stream);
-      if (!alive.expired()) OnOpened(std::move(owned), host, token, place);
+      if (alive.expired()) return;
+      new_streams_.Remove(number);
+      OnOpened(std::move(owned), host, token, place);
     });
     return stream.get();
   }
@@ -142,6 +182,7 @@ class GrpcAgentServer : public AgentServer {
   AgentCertificate certificate_;
   std::vector<AgentEndpoint> endpoints_;
   std::map<std::string, Expected> expected_;
+  NewStreams new_streams_;
   std::shared_ptr<int> alive_ = std::make_shared<int>();  // see Open()
   std::unique_ptr<Service> service_;
   std::unique_ptr<grpc::Server> server_;  // ends before all that it uses

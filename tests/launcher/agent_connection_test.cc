@@ -1,8 +1,10 @@
 // Both ends of an agent's connection over real gRPC and TLS, on loopback.
+#include <atomic>
 #include <catch2/catch.hpp>
 
 #include "launcher/agent_client.h"
 #include "launcher/remote_library.h"
+#include "tests/discovery/pump.h"
 #include "tests/support/raw_connection.h"
 
 using namespace std::chrono_literals;
@@ -264,6 +266,27 @@ TEST_CASE("a library that is not there is named", "[agent]") {
   REQUIRE_FALSE(none.ok());
   CHECK(none.error().message().find("/no/such/library.so") !=
         std::string::npos);
+}
+
+TEST_CASE("a server ends though an agent has come whom nobody has looked at",
+          "[agent]") {
+  std::atomic<int> posted = 0;
+  auto made = LoadAgentServer(
+      HVD_TEST_REMOTE_LIBRARY, {.addresses = {"127.0.0.1"}},
+      {.on_agent = [](const std::string&, std::unique_ptr<AgentLink>) {},
+       .on_refused = [](const std::string&) {}},
+      [&](const std::function<void()>&) { ++posted; });  // never run
+  REQUIRE(made.ok());
+  made.value()->Expect("b", "t");
+  EventLoop loop;
+  Agent agent(loop, {.endpoints = made.value()->endpoints(),
+                     .certificate = made.value()->certificate(),
+                     .host = "b",
+                     .token = "t"});
+  REQUIRE(testing::PumpUntil(
+      loop, [&] { return posted >= 2; }, 20s));
+  made = std::unique_ptr<AgentServer>();
+  CHECK(Until(loop, [&] { return agent.closed; }));
 }
 
 }  // namespace hvd

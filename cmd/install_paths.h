@@ -15,6 +15,8 @@ Result<std::string> KeeperPath();
 Result<std::string> AgentPath();
 // <prefix>/libexec/hvdrun/ssh_config: what ssh is given with -F.
 Result<std::string> SshConfigPath();
+// The same, for the program that is in <prefix>/libexec/hvdrun itself.
+Result<std::string> SshConfigPathOfAgent();
 // <prefix>/libexec/hvdrun/libhvdrun_remote.so, whether it is there or not.
 std::string RemoteLibraryPath();
 // <prefix>/lib/libhvd.so.

@@ -12,8 +12,10 @@
 #include <utility>
 
 #include "base/event_loop.h"
+#include "base/read_file.h"
 #include "cmd/carried_keeper.h"
 #include "cmd/descriptor_limit.h"
+#include "cmd/install_paths.h"
 #include "cmd/machine_network.h"
 #include "cmd/standard_streams.h"
 #include "cmd/version.h"
@@ -90,8 +92,7 @@ class Agent {
     const ssize_t n = ::read(STDIN_FILENO, ignored.data(), ignored.size());
     if (n > 0 || (n < 0 && errno == EINTR)) return;
     lifeline_.reset();  // it would be told again and again
-    End(Error{ErrorCode::kUnavailable,
-              "the connection that started this agent has ended"});
+    workers_->CutOff();
   }
 
   // All that does not need hvdrun, while its addresses are being dialled.
@@ -101,15 +102,18 @@ class Agent {
         LinkMeter::Make(loop_, orders_.probe_key),
         AgentWorkers::Options{.host_timeout = orders_.host_timeout,
                               .login_env = CurrentEnvironment(),
-                              .ports = orders_.ports},
+                              .ports = orders_.ports,
+                              .starting = StartingOptions(),
+                              .program = OwnProgram},
         [this](std::optional<Error> why) { End(std::move(why)); });
-    Result<std::unique_ptr<LocalLauncher>> launcher =
-        LocalLauncher::Start(loop_,
-                             {.keeper_path = PathOfCarriedKeeper(keeper_),
-                              .lifeline_grace = orders_.stop_grace,
-                              .stopped_limit = orders_.stopped_limit,
-                              .worker_nofile = user_limit_},
-                             workers_->launcher_handlers());
+    Result<std::unique_ptr<LocalLauncher>> launcher = LocalLauncher::Start(
+        loop_,
+        {.keeper_path = PathOfCarriedKeeper(keeper_),
+         .lifeline_grace = orders_.stop_grace,
+         .stopped_limit = orders_.stopped_limit,
+         .worker_nofile = user_limit_,
+         .spare = [this](pid_t pid) { return workers_->Runs(pid); }},
+        workers_->launcher_handlers());
     if (!launcher.ok()) return std::move(launcher).error();
     launcher_ = std::move(launcher).value();
     Result<MachineNetwork> network =
@@ -117,6 +121,23 @@ class Agent {
     if (!network.ok()) return std::move(network).error();
     network_.emplace(std::move(network).value());
     return Done{};
+  }
+
+  RemoteBootstrap::Options StartingOptions() const {
+    RemoteBootstrap::Options options;
+    options.keeper_path = PathOfCarriedKeeper(keeper_);
+    const Result<std::string> ssh_config = SshConfigPathOfAgent();
+    if (ssh_config.ok()) options.shell.ssh_config = ssh_config.value();
+    options.program_version = Version();
+    options.env = CurrentEnvironment();
+    options.command_nofile = user_limit_;
+    options.spare = [this](pid_t pid) {
+      return launcher_ && launcher_->keeper_pid() == pid;
+    };
+    return options;
+  }
+  static Result<std::string> OwnProgram() {
+    return ReadWholeFile("/proc/self/exe");
   }
 
   void OnDialed(Result<DialedHvdrun> dialed) {

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "base/overloaded.h"
+#include "launcher/about_codec.h"
 #include "launcher/measure_codec.h"
+#include "launcher/start_codec.h"
 #include "launcher/wire_reader.h"
 
 namespace hvd {
@@ -86,69 +88,31 @@ TunnelPiece ReadPiece(const agent::TunnelPiece& from) {
   return {from.connection(), from.bytes(), from.end()};
 }
 
-void Fill(const Interface& from, agent::Interface& to) {
-  to.set_name(from.name);
-  to.set_index(static_cast<std::uint32_t>(from.index));
-  to.set_up(from.up);
-  to.set_running(from.running);
-  to.set_loopback(from.loopback);
-  to.set_point_to_point(from.point_to_point);
-  to.set_bridge(from.bridge);
-  for (const InterfaceAddress& address : from.addresses) {
-    agent::InterfaceAddress& added = *to.add_addresses();
-    added.set_address(address.address);
-    added.set_prefix_length(static_cast<std::uint32_t>(address.prefix_length));
-  }
+void Fill(const AgentExited& from, agent::Exited& to) {
+  to.set_id(Wire(from.id));
+  to.set_code(from.status.code);
+  to.set_signal(from.status.signal);
+  to.set_stdout_bytes(from.stdout_bytes);
+  to.set_stderr_bytes(from.stderr_bytes);
 }
 
-Interface Read(const agent::Interface& from, WireReader& read) {
-  Interface interface {
-    .name = read.Text(from.name()), .index = read.Small(from.index()),
-    .up = from.up(), .running = from.running(), .loopback = from.loopback(),
-    .point_to_point = from.point_to_point(), .bridge = from.bridge(),
-    .addresses = {}
-  };
-  for (const agent::InterfaceAddress& address : from.addresses()) {
-    interface.addresses.push_back(
-        {read.Text(address.address()), read.Small(address.prefix_length())});
-  }
-  return interface;
+AgentExited Read(const agent::Exited& from, WireReader& read) {
+  read.Check(from.code() >= 0 && from.code() <= 255, "exit code");
+  return {read.Id(from.id()),
+          {from.code(), read.Signal(from.signal())},
+          from.stdout_bytes(),
+          from.stderr_bytes()};
 }
 
-void Fill(const AgentAbout& from, agent::About& to) {
-  to.set_version(from.version);
-  to.set_host_name(from.host_name);
-  to.set_pid(from.pid);
-  to.set_unix_ms(from.unix_ms);
-  to.set_hvdrun_address(from.hvdrun_address);
-  to.set_master_port(from.master_port);
-  to.set_identity(from.identity);
-  to.set_probe_port(from.probe_port);
-  for (const Interface& interface : from.interfaces) {
-    Fill(interface, *to.add_interfaces());
-  }
-  to.set_default_route(from.default_route);
-  to.set_system(from.system);
-  to.set_store_port(from.store_port);
+void Fill(const AgentStartFailed& from, agent::StartFailed& to) {
+  to.set_id(Wire(from.id));
+  to.set_code(static_cast<std::int32_t>(from.code));
+  to.set_message(from.message);
 }
 
-AgentAbout Read(const agent::About& from, WireReader& read) {
-  AgentAbout about{.version = read.Text(from.version()),
-                   .host_name = read.Text(from.host_name()),
-                   .pid = read.Pid(from.pid()),
-                   .unix_ms = from.unix_ms(),
-                   .hvdrun_address = read.Text(from.hvdrun_address()),
-                   .master_port = read.Port(from.master_port()),
-                   .identity = read.Text(from.identity()),
-                   .probe_port = read.Port(from.probe_port()),
-                   .interfaces = {},
-                   .default_route = read.Text(from.default_route()),
-                   .system = read.Text(from.system()),
-                   .store_port = read.Port(from.store_port())};
-  for (const agent::Interface& interface : from.interfaces()) {
-    about.interfaces.push_back(Read(interface, read));
-  }
-  return about;
+AgentStartFailed Read(const agent::StartFailed& from, WireReader& read) {
+  return {read.Id(from.id()), read.Code(from.code()),
+          read.Text(from.message())};
 }
 
 }  // namespace
@@ -171,6 +135,13 @@ agent::AgentCommand ToWire(const AgentCommand& command) {
             wire.mutable_stop_leftovers()->set_grace_ms(c.grace.count());
           },
           [&](const AgentProbe& c) { Fill(c, *wire.mutable_probe()); },
+          [&](const AgentStartOther& c) {
+            Fill(c, *wire.mutable_start_other());
+          },
+          [&](const AgentEndOther& c) {
+            wire.mutable_end_other()->set_start(c.start);
+          },
+          [&](const AgentStay&) { wire.mutable_stay(); },
           [&](const AgentRest&) { wire.mutable_rest(); },
           [&](const AgentAlive&) { wire.mutable_alive(); },
           [&](const AgentFarewell&) { wire.mutable_farewell(); },
@@ -207,6 +178,13 @@ Result<AgentCommand> FromWire(const agent::AgentCommand& wire) {
           AgentStopLeftovers{read.Grace(wire.stop_leftovers().grace_ms())});
     case agent::AgentCommand::kProbe:
       return read.Finish<AgentCommand>(Read(wire.probe(), read));
+    case agent::AgentCommand::kStartOther:
+      return read.Finish<AgentCommand>(
+          ReadStartOther(wire.start_other(), read));
+    case agent::AgentCommand::kEndOther:
+      return AgentCommand(AgentEndOther{wire.end_other().start()});
+    case agent::AgentCommand::kStay:
+      return AgentCommand(AgentStay{});
     case agent::AgentCommand::kRest:
       return AgentCommand(AgentRest{});
     case agent::AgentCommand::kAlive:
@@ -237,19 +215,9 @@ agent::AgentEvent ToWire(const AgentEvent& event) {
             wire.mutable_started()->set_pid(e.pid);
           },
           [&](const AgentStartFailed& e) {
-            agent::StartFailed& failed = *wire.mutable_start_failed();
-            failed.set_id(Wire(e.id));
-            failed.set_code(static_cast<std::int32_t>(e.code));
-            failed.set_message(e.message);
+            Fill(e, *wire.mutable_start_failed());
           },
-          [&](const AgentExited& e) {
-            agent::Exited& exited = *wire.mutable_exited();
-            exited.set_id(Wire(e.id));
-            exited.set_code(e.status.code);
-            exited.set_signal(e.status.signal);
-            exited.set_stdout_bytes(e.stdout_bytes);
-            exited.set_stderr_bytes(e.stderr_bytes);
-          },
+          [&](const AgentExited& e) { Fill(e, *wire.mutable_exited()); },
           [&](const AgentStuck& e) {
             wire.mutable_stuck()->set_id(Wire(e.id));
             wire.mutable_stuck()->set_pid(e.pid);
@@ -264,6 +232,21 @@ agent::AgentEvent ToWire(const AgentEvent& event) {
             wire.mutable_leftovers_stopped();
           },
           [&](const AgentProbed& e) { Fill(e, *wire.mutable_probed()); },
+          [&](const AgentOtherLogin& e) {
+            wire.mutable_other_login()->set_start(e.start);
+          },
+          [&](const AgentOtherGreeted& e) {
+            wire.mutable_other_greeted()->set_start(e.start);
+            wire.mutable_other_greeted()->set_version(e.version);
+          },
+          [&](const AgentOtherSaid& e) {
+            wire.mutable_other_said()->set_start(e.start);
+            wire.mutable_other_said()->set_line(e.line);
+          },
+          [&](const AgentOtherEnded& e) {
+            Fill(e, *wire.mutable_other_ended());
+          },
+          [&](const AgentCutOff&) { wire.mutable_cut_off(); },
           [&](const AgentResting&) { wire.mutable_resting(); },
           [&](const AgentAlive&) { wire.mutable_alive(); },
           [&](const AgentBroken& e) {
@@ -286,22 +269,14 @@ Result<AgentEvent> FromWire(const agent::AgentEvent& wire) {
   WireReader read;
   switch (wire.kind_case()) {
     case agent::AgentEvent::kAbout:
-      return read.Finish<AgentEvent>(Read(wire.about(), read));
+      return read.Finish<AgentEvent>(ReadAbout(wire.about(), read));
     case agent::AgentEvent::kStarted:
       return read.Finish<AgentEvent>(AgentStarted{
           read.Id(wire.started().id()), read.Pid(wire.started().pid())});
-    case agent::AgentEvent::kStartFailed: {
-      const agent::StartFailed& e = wire.start_failed();
-      return read.Finish<AgentEvent>(AgentStartFailed{
-          read.Id(e.id()), read.Code(e.code()), read.Text(e.message())});
-    }
-    case agent::AgentEvent::kExited: {
-      const agent::Exited& e = wire.exited();
-      read.Check(e.code() >= 0 && e.code() <= 255, "exit code");
-      return read.Finish<AgentEvent>(AgentExited{
-          read.Id(e.id()), ExitStatus{e.code(), read.Signal(e.signal())},
-          e.stdout_bytes(), e.stderr_bytes()});
-    }
+    case agent::AgentEvent::kStartFailed:
+      return read.Finish<AgentEvent>(Read(wire.start_failed(), read));
+    case agent::AgentEvent::kExited:
+      return read.Finish<AgentEvent>(Read(wire.exited(), read));
     case agent::AgentEvent::kStuck:
       return read.Finish<AgentEvent>(
           AgentStuck{read.Id(wire.stuck().id()), read.Pid(wire.stuck().pid())});
@@ -315,6 +290,19 @@ Result<AgentEvent> FromWire(const agent::AgentEvent& wire) {
       return AgentEvent(AgentLeftoversStopped{});
     case agent::AgentEvent::kProbed:
       return read.Finish<AgentEvent>(Read(wire.probed(), read));
+    case agent::AgentEvent::kOtherLogin:
+      return AgentEvent(AgentOtherLogin{wire.other_login().start()});
+    case agent::AgentEvent::kOtherGreeted:
+      return read.Finish<AgentEvent>(
+          AgentOtherGreeted{wire.other_greeted().start(),
+                            read.Text(wire.other_greeted().version())});
+    case agent::AgentEvent::kOtherSaid:
+      return read.Finish<AgentEvent>(AgentOtherSaid{
+          wire.other_said().start(), read.Text(wire.other_said().line())});
+    case agent::AgentEvent::kOtherEnded:
+      return read.Finish<AgentEvent>(ReadOtherEnded(wire.other_ended(), read));
+    case agent::AgentEvent::kCutOff:
+      return AgentEvent(AgentCutOff{});
     case agent::AgentEvent::kResting:
       return AgentEvent(AgentResting{});
     case agent::AgentEvent::kAlive:

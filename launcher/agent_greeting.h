@@ -20,7 +20,7 @@
 namespace hvd {
 
 // Of all that is said between hvdrun and its agents.
-constexpr int kAgentProtocol = 1;
+constexpr int kAgentProtocol = 2;
 
 // The payload without its newline.
 constexpr std::size_t kMaxAgentPayload = 1 << 20;
@@ -37,7 +37,7 @@ struct AgentGreeting {
 // "HVDRUN-LOGIN", without a newline: what the words in front of the agent say.
 std::string_view LoginMark();
 
-// "HVDRUN-AGENT 1 0.1.0\n": all that an agent ever writes to its stdout.
+// "HVDRUN-AGENT 2 0.1.0\n": all that an agent ever writes to its stdout.
 std::string GreetingLine(std::string_view program_version);
 
 // Looks for both in what comes from a host.

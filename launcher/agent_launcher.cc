@@ -106,6 +106,11 @@ void AgentLauncher::OnMessage(AgentEvent event) {
           [&](const AgentProbed&) { host_handlers_.on_message(event); },
           [&](const AgentTime&) { host_handlers_.on_message(event); },
           [&](const AgentMeasured&) { host_handlers_.on_message(event); },
+          [&](const AgentOtherLogin&) { host_handlers_.on_message(event); },
+          [&](const AgentOtherGreeted&) { host_handlers_.on_message(event); },
+          [&](const AgentOtherSaid&) { host_handlers_.on_message(event); },
+          [&](const AgentOtherEnded&) { host_handlers_.on_message(event); },
+          [&](const AgentCutOff&) { host_handlers_.on_message(event); },
           [&](const AgentBroken& e) {
             Lose({ErrorCode::kUnavailable, e.message});
           },

@@ -17,6 +17,7 @@
 #include "discovery/interfaces.h"
 #include "discovery/link_meter.h"
 #include "discovery/probe_dialer.h"
+#include "launcher/remote_command.h"
 #include "launcher/tunnel_piece.h"
 #include "rendezvous/world.h"
 
@@ -58,6 +59,24 @@ struct AgentProbe {
 struct AgentRest {
   bool operator==(const AgentRest&) const = default;
 };
+// To be started from there, by ssh or what stands for it.
+struct AgentStartOther {
+  std::uint64_t start = 0;  // number of this try, for what is told of it
+  RemoteHost host;
+  RemoteShell shell;  // but for ssh_config, which that host has its own of
+  AgentPlace place;
+  std::string payload;  // for the new agent's stdin alone: a secret
+  bool operator==(const AgentStartOther&) const = default;
+};
+// Ends that connection, and with it the agent.
+struct AgentEndOther {
+  std::uint64_t start = 0;
+  bool operator==(const AgentEndOther&) const = default;
+};
+// The answer to AgentCutOff: go on without the connection that started you.
+struct AgentStay {
+  bool operator==(const AgentStay&) const = default;
+};
 // Said by both ends while they have nothing else to say.
 struct AgentAlive {
   bool operator==(const AgentAlive&) const = default;
@@ -81,7 +100,8 @@ struct AgentMeasure {
 using AgentCommand =
     std::variant<AgentLaunch, AgentSignal, AgentStop, AgentStopLeftovers,
                  AgentProbe, AgentRest, AgentAlive, AgentFarewell, AgentAskTime,
-                 AgentMeasure, TunnelPiece, TunnelTaken>;
+                 AgentMeasure, TunnelPiece, TunnelTaken, AgentStartOther,
+                 AgentEndOther, AgentStay>;
 
 // Events: an agent to hvdrun.
 
@@ -167,12 +187,44 @@ struct AgentRefused {
   std::string why;
   bool operator==(const AgentRefused&) const = default;
 };
+// Of an AgentStartOther, as BootstrapHandlers tell it.
+struct AgentOtherLogin {
+  std::uint64_t start = 0;
+  bool operator==(const AgentOtherLogin&) const = default;
+};
+struct AgentOtherGreeted {
+  std::uint64_t start = 0;
+  std::string version;
+  bool operator==(const AgentOtherGreeted&) const = default;
+};
+struct AgentOtherSaid {
+  std::uint64_t start = 0;
+  std::string line;
+  bool operator==(const AgentOtherSaid&) const = default;
+};
+struct AgentOtherEnded {
+  std::uint64_t start = 0;
+  StartPhase phase{};
+  ErrorCode code{};
+  std::string message;
+  std::string hint = {};
+  std::string reason = {};
+  Again again{};
+  bool explained = true;
+  bool operator==(const AgentOtherEnded&) const = default;
+};
+// The connection that started this agent has ended: is that the end of it, or
+// is whoever started it lost? AgentStay answers, or AgentFarewell.
+struct AgentCutOff {
+  bool operator==(const AgentCutOff&) const = default;
+};
 
 using AgentEvent =
     std::variant<AgentAbout, AgentStarted, AgentStartFailed, AgentExited,
                  AgentStuck, AgentStopped, AgentInputClosed,
                  AgentLeftoversStopped, AgentProbed, AgentResting, AgentAlive,
                  AgentBroken, AgentTime, AgentMeasured, TunnelPiece,
-                 TunnelTaken, AgentRefused>;
+                 TunnelTaken, AgentRefused, AgentOtherLogin, AgentOtherGreeted,
+                 AgentOtherSaid, AgentOtherEnded, AgentCutOff>;
 
 }  // namespace hvd

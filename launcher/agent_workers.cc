@@ -20,6 +20,8 @@ namespace {
 constexpr int kStdin = 0;
 constexpr int kStdout = 1;
 constexpr int kStderr = 2;
+// For hvdrun's word, after all that --host-timeout allows for; and for hvdrun.
+constexpr Duration kVerdictPatience{2'000};
 
 }  // namespace
 
@@ -36,7 +38,9 @@ AgentWorkers::AgentWorkers(EventLoop& loop, std::unique_ptr<ProbeDialer> dialer,
           [this](WorkerBytes bytes) { uplink_->SendBytes(std::move(bytes)); }),
       input_(
           loop, [this] { uplink_->ReadMore(); },
-          [this](WorkerStream stream) { Say(AgentInputClosed{stream.id}); }) {}
+          [this](WorkerStream stream) { Say(AgentInputClosed{stream.id}); }),
+      starter_(loop, options_.starting, options_.program,
+               [this](AgentEvent event) { Say(std::move(event)); }) {}
 
 LauncherHandlers AgentWorkers::launcher_handlers() {
   return {
@@ -80,6 +84,7 @@ void AgentWorkers::Start(WorkerLauncher& launcher,
                   .on_closed = [this](Error why) { End(std::move(why)); }});
   OpenStore(about);
   Say(std::move(about));
+  if (cut_off_) CutOff();
   uplink_->ReadMore();
 }
 
@@ -92,6 +97,19 @@ void AgentWorkers::OpenStore(AgentAbout& about) {
   if (!store.ok()) return Say(AgentBroken{store.error().message()});
   store_ = std::move(store).value();
   about.store_port = store_->port();
+}
+
+void AgentWorkers::CutOff() {
+  // hvdrun may have to find out that our starter is lost.
+  Duration patience = kVerdictPatience;
+  if (uplink_) patience += options_.host_timeout;
+  cut_off_ = loop_.After(patience, [this] {
+    // A hvdrun that rests answers when it goes on.
+    if (life_signs_ && life_signs_->expects_silence()) return CutOff();
+    End(Error{ErrorCode::kUnavailable,
+              "the connection that started this agent has ended"});
+  });
+  if (uplink_) Say(AgentCutOff{});
 }
 
 void AgentWorkers::OnMessage(const AgentCommand& command) {
@@ -109,6 +127,9 @@ void AgentWorkers::OnMessage(const AgentCommand& command) {
                           });
                         },
                         [&](const AgentProbe& c) { On(c); },
+                        [&](const AgentStartOther& c) { starter_.On(c); },
+                        [&](const AgentEndOther& c) { starter_.On(c); },
+                        [&](const AgentStay&) { cut_off_.reset(); },
                         [&](const AgentRest&) {
                           life_signs_->ExpectSilence();
                           launcher_->Rest([this] { Say(AgentResting{}); });
@@ -198,6 +219,7 @@ void AgentWorkers::Say(AgentEvent event) { uplink_->Send(std::move(event)); }
 
 void AgentWorkers::End(std::optional<Error> why) {
   life_signs_.reset();
+  cut_off_.reset();
   if (const auto on_end = std::exchange(on_end_, nullptr)) {
     on_end(std::move(why));
   }

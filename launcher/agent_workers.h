@@ -17,6 +17,7 @@
 #include "discovery/link_meter.h"
 #include "discovery/probe_dialer.h"
 #include "launcher/agent_connection.h"
+#include "launcher/agent_starter.h"
 #include "launcher/byte_sink.h"
 #include "launcher/byte_source.h"
 #include "launcher/life_signs.h"
@@ -34,6 +35,9 @@ class AgentWorkers {
     Duration host_timeout{15'000};
     EnvList login_env = {};  // the agent's own, where its login variables are
     PortRange ports = {};    // for what this host's workers are to find
+    // See AgentStarter.
+    RemoteBootstrap::Options starting = {};
+    std::function<Result<std::string>()> program = {};
   };
 
   // `dialer` runs probes, `meter` measures links.
@@ -48,6 +52,11 @@ class AgentWorkers {
   // `about` is the first thing that hvdrun hears. `launcher` outlives this.
   void Start(WorkerLauncher& launcher, std::unique_ptr<AgentUplink> uplink,
              AgentAbout about);
+  // The connection that started this agent has ended: hvdrun knows whether that
+  // is the end of it.
+  void CutOff();
+  // Whether it is the keeper of what starts other hosts' agents.
+  bool Runs(pid_t pid) const { return starter_.Runs(pid); }
 
  private:
   void OnMessage(const AgentCommand& command);
@@ -72,6 +81,8 @@ class AgentWorkers {
   ByteSource output_;
   ByteSink input_;
   std::unique_ptr<StoreEntrance> store_;
+  AgentStarter starter_;
+  std::unique_ptr<Timer> cut_off_;  // while hvdrun is asked whether to go on
   std::unique_ptr<LifeSigns> life_signs_;
 };
 

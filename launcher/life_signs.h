@@ -23,6 +23,7 @@ class LifeSigns {
   // The other end will say nothing for a while, on purpose: its silence counts
   // from when it is next heard.
   void ExpectSilence() { expects_silence_ = true; }
+  bool expects_silence() const { return expects_silence_; }
 
  private:
   void LookLater();

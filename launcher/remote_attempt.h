@@ -2,7 +2,7 @@
 // over a connection to its end.
 //
 //   there: anything, HVDRUN-LOGIN    here: the agent program, if it is
-//   installed there: HVDRUN-AGENT 1 0.1.0      here: the payload, and then
+//   installed there: HVDRUN-AGENT 2 0.1.0      here: the payload, and then
 //   nothing more
 //
 // It starts and reaps no process: what its pipes lead to is RemoteBootstrap's.

@@ -33,6 +33,7 @@ struct RemoteShell {
   Duration connect_timeout{10'000};
 
   bool is_ssh() const { return command.empty(); }
+  bool operator==(const RemoteShell&) const = default;
 };
 
 // Where the agent program is on a host.
@@ -45,6 +46,7 @@ struct AgentPlace {
   Kind kind = Kind::kHere;
   std::string path = {};  // of the first two
   std::size_t bytes = 0;  // of kInstall
+  bool operator==(const AgentPlace&) const = default;
 };
 
 // What exits with these is ours, before an agent runs.

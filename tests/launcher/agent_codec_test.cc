@@ -26,6 +26,19 @@ TEST_CASE("every command arrives as it was sent", "[agent]") {
       AgentStop{LaunchId{3}, 15, Duration{1500}},
       AgentStopLeftovers{Duration{10}},
       AgentProbe{{{"10.0.0.1", 4000, "id"}, {"fd77::1", 1, ""}}, 77},
+      AgentStartOther{.start = 9,
+                      .host = {"c", {.user = "ann", .port = 22}},
+                      .shell = {.command = {"rsh", "-v"},
+                                .port = 2222,
+                                .identity_file = "/k",
+                                .ssh_args = {"-o", "A b"},
+                                .connect_timeout = Duration{3'000}},
+                      .place = {.kind = AgentPlace::Kind::kGiven, .path = "/a"},
+                      .payload = "orders"},
+      AgentStartOther{
+          .start = 0, .host = {"c"}, .shell = {}, .place = {}, .payload = ""},
+      AgentEndOther{9},
+      AgentStay{},
       AgentRest{},
       AgentAlive{},
       AgentFarewell{},
@@ -33,7 +46,7 @@ TEST_CASE("every command arrives as it was sent", "[agent]") {
       AgentMeasure{8, {"10.0.0.1", 4000, "id"}},
       TunnelPiece{9, std::string("\0\xff", 2), true},
       TunnelTaken{1ULL << 40U}};
-  CHECK(commands.size() == std::variant_size_v<AgentCommand>);
+  CHECK(commands.size() == std::variant_size_v<AgentCommand> + 1);
   for (const AgentCommand& command : commands) {
     CHECK(ThroughTheWire(command) == command);
   }
@@ -74,6 +87,18 @@ TEST_CASE("every event arrives as it was sent", "[agent]") {
                    .local_address = "10.0.0.2",
                    .round_trip = std::chrono::microseconds{12},
                    .failure = "why"}},
+      AgentOtherLogin{9},
+      AgentOtherGreeted{9, "0.1"},
+      AgentOtherSaid{9, "Welcome to \xff"},
+      AgentOtherEnded{.start = 9,
+                      .phase = StartPhase::kAuthenticate,
+                      .code = ErrorCode::kUnavailable,
+                      .message = "m",
+                      .hint = "h",
+                      .reason = "r",
+                      .again = Again::kHopeless,
+                      .explained = false},
+      AgentCutOff{},
       AgentResting{},
       AgentAlive{},
       AgentBroken{"why"},
@@ -108,6 +133,14 @@ TEST_CASE("what cannot be meant is refused", "[agent]") {
   command.mutable_measure()->mutable_target()->set_port(65536);
   CHECK_FALSE(FromWire(command).ok());
 
+  command.mutable_start_other()->set_host("c");
+  command.mutable_start_other()->set_place(3);
+  CHECK_FALSE(FromWire(command).ok());
+  command.mutable_start_other()->set_place(1);
+  CHECK(FromWire(command).ok());
+  command.mutable_start_other()->set_payload("two\nlines");
+  CHECK_FALSE(FromWire(command).ok());
+
   agent::AgentEvent event;
   CHECK_FALSE(FromWire(event).ok());
   event.mutable_exited()->set_code(256);
@@ -115,6 +148,8 @@ TEST_CASE("what cannot be meant is refused", "[agent]") {
   event.mutable_start_failed()->set_code(99);
   CHECK_FALSE(FromWire(event).ok());
   event.mutable_about()->set_probe_port(65536);
+  CHECK_FALSE(FromWire(event).ok());
+  event.mutable_other_ended()->set_phase(6);
   CHECK_FALSE(FromWire(event).ok());
   event.mutable_probed()->set_kind(4);
   CHECK_FALSE(FromWire(event).ok());

@@ -22,7 +22,7 @@ Lines FeedByByte(GreetingScan& scan, std::string_view text) {
 
 TEST_CASE("GreetingScan reads back the line that an agent prints",
           "[launcher]") {
-  CHECK(GreetingLine("0.1.0") == "HVDRUN-AGENT 1 0.1.0\n");
+  CHECK(GreetingLine("0.1.0") == "HVDRUN-AGENT 2 0.1.0\n");
   GreetingScan scan;
   CHECK(scan.Feed("HVDRUN-LOGIN\n").empty());
   CHECK(scan.logged_in());
@@ -48,9 +48,9 @@ TEST_CASE("GreetingScan tolerates what a login shell says before",
 
 TEST_CASE("GreetingScan takes nothing else for a greeting", "[launcher]") {
   for (const std::string line :
-       {"HVDRUN-AGENT", "HVDRUN-AGENT ", "HVDRUN-AGENT 1", "HVDRUN-AGENT 1 ",
-        "HVDRUN-AGENT x 1", "HVDRUN-AGENT -1 0.1.0", "HVDRUN-AGENT 1 a b",
-        "HVDRUN-AGENT 99999999999 1", "HVDRUN-AGENT 1 \x1b[31m",
+       {"HVDRUN-AGENT", "HVDRUN-AGENT ", "HVDRUN-AGENT 2", "HVDRUN-AGENT 2 ",
+        "HVDRUN-AGENT x 1", "HVDRUN-AGENT -1 0.1.0", "HVDRUN-AGENT 2 a b",
+        "HVDRUN-AGENT 99999999999 1", "HVDRUN-AGENT 2 \x1b[31m",
         "hvdrun-agent 1 0.1.0", "HVDRUN-LOGIN; exec \"$1\"",
         "+ echo HVDRUN-LOGIN "}) {
     CAPTURE(line);
@@ -63,10 +63,10 @@ TEST_CASE("GreetingScan takes nothing else for a greeting", "[launcher]") {
 
 TEST_CASE("GreetingScan waits for the end of the line", "[launcher]") {
   GreetingScan scan;
-  CHECK(scan.Feed("HVDRUN-AGENT 1 0.1").empty());
+  CHECK(scan.Feed("HVDRUN-AGENT 2 0.1").empty());
   CHECK_FALSE(scan.greeting());
   CHECK(scan.Feed(".0\nmore").empty());
-  CHECK(scan.greeting() == AgentGreeting{1, "0.1.0"});
+  CHECK(scan.greeting() == AgentGreeting{2, "0.1.0"});
   CHECK(scan.Rest() == "more");
   CHECK(scan.Rest().empty());
 }
@@ -75,8 +75,8 @@ TEST_CASE("GreetingScan holds little of a line that never ends", "[launcher]") {
   GreetingScan scan;
   for (int i = 0; i < 100; ++i) scan.Feed(std::string(1000, '\0'));
   CHECK_FALSE(scan.too_much());
-  CHECK(scan.Feed("HVDRUN-AGENT 1 0.1.0\n").size() == 1);
-  CHECK(scan.greeting() == AgentGreeting{1, "0.1.0"});
+  CHECK(scan.Feed("HVDRUN-AGENT 2 0.1.0\n").size() == 1);
+  CHECK(scan.greeting() == AgentGreeting{2, "0.1.0"});
 }
 
 TEST_CASE("GreetingScan has enough at some time, but not after a greeting",

@@ -19,8 +19,11 @@ namespace hvd::testing {
 
 class AgentHost {
  public:
-  explicit AgentHost(Duration host_timeout = Duration{15'000})
-      : pair_(loop_), cable_(pair_.cable) {
+  enum class Dials { kAtOnce, kLater };
+
+  explicit AgentHost(Duration host_timeout = Duration{15'000},
+                     Dials dials = Dials::kAtOnce)
+      : pair_(loop_), cable_(pair_.cable), host_timeout_(host_timeout) {
     agent_ = std::make_unique<AgentWorkers>(
         loop_, ProbeDialer::Make(loop_, "key"), LinkMeter::Make(loop_, "key"),
         AgentWorkers::Options{.host_timeout = host_timeout,
@@ -35,10 +38,14 @@ class AgentHost {
         agent_->launcher_handlers());
     REQUIRE(local.ok());
     local_ = std::move(local).value();
+    if (dials == Dials::kAtOnce) Dial();
+  }
+
+  void Dial() {
     launcher_ = std::make_unique<AgentLauncher>(
         loop_, std::move(pair_.link),
         AgentLauncher::Options{
-            .host = "b", .host_timeout = host_timeout, .kept = {"USER"}},
+            .host = "b", .host_timeout = host_timeout_, .kept = {"USER"}},
         Handlers(),
         AgentLauncher::HostHandlers{
             .on_message = [this](const AgentEvent& e) { events.push_back(e); },
@@ -51,6 +58,8 @@ class AgentHost {
   Cable& cable() { return *cable_; }
   AgentLauncher& launcher() { return *launcher_; }
   pid_t keeper_pid() const { return local_->keeper_pid(); }
+  // What has started the agent is gone.
+  void CutOff() { agent_->CutOff(); }
   void EndHvdrun() { launcher_.reset(); }
   void EndAgent() {
     agent_.reset();
@@ -139,6 +148,7 @@ class AgentHost {
   EventLoop loop_;
   AgentPair pair_;
   std::shared_ptr<Cable> cable_;
+  Duration host_timeout_;
   std::unique_ptr<Timer> tick_;
   int next_ = 0;
   std::map<LaunchId, Captured> outputs_;

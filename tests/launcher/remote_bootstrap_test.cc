@@ -129,7 +129,7 @@ TEST_CASE("an agent of another protocol gets no orders", "[launcher]") {
   CHECK(end.error.message() ==
         "host b: agent starts: hvdrun-agent at " HVD_TEST_AGENT
         " is of hvdrun 9.9 and speaks protocol 99, this is hvdrun 1.2.3 with "
-        "protocol 1");
+        "protocol 2");
   CHECK(end.error.hint().find("install the same hvdrun there") == 0);
   CHECK(f.OnlyKeeperLeft());
   CHECK(ReadFile(f.directory() / "orders").empty());
@@ -174,7 +174,7 @@ TEST_CASE("a host is tried again when there were no descriptors for it",
 
 TEST_CASE("an agent's last words come with its end", "[launcher]") {
   OneHost f(
-      "echo noise >&2; echo HVDRUN-LOGIN; echo HVDRUN-AGENT 1 1.2.3; "
+      "echo noise >&2; echo HVDRUN-LOGIN; echo HVDRUN-AGENT 2 1.2.3; "
       "read orders; echo 'out of memory' >&2; exit 7");
   f.Start();
   const BootstrapEnd end = f.End();

@@ -101,6 +101,8 @@ constexpr Word<OutputMode> kOutputModes[] = {{"tag", OutputMode::kTag},
                                              {"none", OutputMode::kNone}};
 constexpr Word<OutputFilesMode> kOutputFileModes[] = {
     {"tee", OutputFilesMode::kTee}, {"only", OutputFilesMode::kOnly}};
+constexpr Word<ElasticMode> kElasticModes[] = {
+    {"keep", ElasticMode::kKeep}, {"restart", ElasticMode::kRestart}};
 constexpr Word<DriverLog> kDriverLogs[] = {
     {"all", DriverLog::kAll}, {"callback-only", DriverLog::kCallbackOnly}};
 
@@ -261,6 +263,8 @@ std::optional<Status> ApplyElasticFlag(const FlagUse& use, Draft& draft) {
       return SetWorkerTimeout(use, draft);
     case FlagId::kResetLimit:
       return SetCount(use, 0, s.reset_limit);
+    case FlagId::kElasticMode:
+      return SetWord(use, kElasticModes, s.mode);
     case FlagId::kMaxRestarts:
       return SetCount(use, 0, s.max_restarts);
     case FlagId::kRestartWindow:

@@ -155,6 +155,15 @@ constexpr Flag kFlags[] = {
      kTheirs,
      "changes of the world after which the next one ends the job; default: "
      "none"},
+    {kElasticMode,
+     kElastic,
+     "--elastic-mode",
+     {},
+     "MODE",
+     kOurs,
+     "keep: who survives keeps its process and asks for the next world, as "
+     "libhvd and Horovod do; restart: all workers are started again for it, as "
+     "with torchrun; default: restart, unless one of them has asked"},
     {kMaxRestarts,
      kElastic,
      "--max-restarts",

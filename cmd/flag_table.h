@@ -29,6 +29,7 @@ enum class FlagId {
   kElasticTimeout,
   kWorkerTimeout,
   kResetLimit,
+  kElasticMode,
   kMaxRestarts,
   kRestartWindow,
   kSlotFailures,

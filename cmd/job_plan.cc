@@ -55,6 +55,7 @@ DriverOptions MakeDriverOptions(const Settings& settings) {
   if (!settings.elastic) return options;
   const ElasticSettings& elastic = settings.elasticity;
   options.elastic = true;
+  options.mode = elastic.mode;
   options.min_workers = *elastic.min_np;
   options.max_workers = elastic.max_np;
   options.min_hosts = elastic.min_hosts;

@@ -295,7 +295,8 @@ Result<WorkerCommand> JobRun::MakeCommand(const StartWorker& action) {
       .argv = plan_.command,
       .env = EnvMerge(
           WorkerEnvironment(plan_, world, rank),
-          {{kLaunchVariable, std::to_string(static_cast<int>(action.launch))}}),
+          {{kLaunchVariable, std::to_string(static_cast<int>(action.launch))},
+           {kRestartsVariable, std::to_string(action.restarts)}}),
       .cwd = plan_.cwd,
       .host = action.worker.host,
       .stdin_fd = std::move(stdin_fd).value(),

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "cmd/remote_settings.h"
 #include "discovery/hosts.h"
+#include "driver/driver_options.h"
 #include "driver/slot_ledger.h"
 #include "launcher/output_mode.h"
 #include "rendezvous/worker_env.h"
@@ -49,6 +50,7 @@ struct ElasticSettings {
   std::string script;        // --host-discovery-script; empty: none
   std::string watched_file;  // --watch-hosts; empty: none
   std::string control_file;  // --control-file; empty: nobody can push hosts
+  ElasticMode mode = ElasticMode::kByContact;
   int slots_per_host = 1;
   int min_hosts = 1;
   Duration discovery_interval{1'000};

@@ -35,7 +35,7 @@ std::string ElasticDriver::Describe() const {
   std::string text = std::to_string(static_cast<int>(state_)) + '/' +
                      std::to_string(static_cast<int>(wait_));
   for (const bool flag :
-       {epoch_ == Epoch{}, epoch_ == Epoch{1}, formed_, proven_, anyone_spoke_,
+       {epoch_ == Epoch{}, epoch_ == Epoch{1}, formed_, proven_, Keeps(),
         why_.has_value(), why_ && why_->failure, last_failure_.has_value()}) {
     text += flag ? '1' : '0';
   }
@@ -43,7 +43,7 @@ std::string ElasticDriver::Describe() const {
                            first_joiner_, first_broken_}) {
     text += ',' + Relative(time, now_);
   }
-  if (!anyone_spoke_ && now_ < started_ + options_.start_timeout) {
+  if (!Keeps() && now_ < started_ + options_.start_timeout) {
     text += ",young" + Relative({started_ + options_.start_timeout}, now_);
   }
   text += " failures=" + std::to_string(failures_.size());

@@ -8,6 +8,11 @@
 
 namespace hvd {
 
+// How workers go on in a new world. kKeep: survivors keep their process and ask
+// for it. kRestart: all are stopped and started again. kByContact: kRestart,
+// until one of them has asked.
+enum class ElasticMode { kByContact, kKeep, kRestart };
+
 struct DriverOptions {
   int workers = 1;                 // -np; a static job has exactly as many
   Duration start_timeout{30'000};  // Horovod: HOROVOD_START_TIMEOUT, 30 s
@@ -16,6 +21,7 @@ struct DriverOptions {
 
   // All below concerns elastic jobs only.
   bool elastic = false;
+  ElasticMode mode = ElasticMode::kByContact;     // --elastic-mode
   int min_workers = 1;                            // --min-np
   std::optional<int> max_workers = std::nullopt;  // --max-np; else all slots
   int min_hosts = 1;                              // --min-hosts

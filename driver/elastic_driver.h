@@ -173,6 +173,12 @@ class ElasticDriver {
     actions_.emplace_back(Say{std::move(text)});
   }
 
+  // Workers ask for their next world; else they are started again for it.
+  bool Keeps() const {
+    return options_.mode == ElasticMode::kKeep ||
+           (options_.mode == ElasticMode::kByContact && anyone_spoke_);
+  }
+
   DriverOptions options_;
   State state_ = State::kWaitingForSlots;
   HostList hosts_;                       // as last discovered, oldest first
@@ -184,6 +190,7 @@ class ElasticDriver {
   bool formed_ = false;  // every member of the world has come to it
   bool proven_ = false;  // some world was formed
   bool anyone_spoke_ = false;
+  int restarts_ = 0;                   // of all workers together
   Instant started_;                    // the workers of the world, all together
   std::optional<Instant> restart_at_;  // unless they speak before
   std::deque<Instant> failures_;       // within the restart window

@@ -55,8 +55,8 @@ void ElasticDriver::StartWorldIfSlots() {
   if (state_ != State::kRunning) return;
   actions_.reserve(actions_.size() + launches.size());
   for (const Worker* worker : registry_.members()) {
-    actions_.emplace_back(
-        StartWorker{worker->end.launch, worker->end.worker, worker->end.rank});
+    actions_.emplace_back(StartWorker{worker->end.launch, worker->end.worker,
+                                      worker->end.rank, restarts_});
   }
 }
 
@@ -101,8 +101,8 @@ bool ElasticDriver::EndsByResetLimit() {
 void ElasticDriver::Reconcile() {
   if (!options_.elastic) return;
   if (state_ == State::kWaitingForSlots) StartWorldIfSlots();
-  if (state_ == State::kRunning && !anyone_spoke_) RestartIfNeeded();
-  if (state_ != State::kRunning || !anyone_spoke_) return;
+  if (state_ == State::kRunning && !Keeps()) RestartIfNeeded();
+  if (state_ != State::kRunning || !Keeps()) return;
   StopUnwantedNewcomers();
   StopLateLeavers();
   CondemnSilent();
@@ -163,7 +163,7 @@ void ElasticDriver::StartMissing() {
   for (const WorkerId& slot : slots) {
     const Worker& worker = registry_.Add(slot, rank++);
     actions_.emplace_back(
-        StartWorker{worker.end.launch, slot, worker.end.rank});
+        StartWorker{worker.end.launch, slot, worker.end.rank, restarts_});
   }
 }
 
@@ -278,7 +278,7 @@ std::optional<Instant> ElasticDriver::NextReconcile() const {
   };
   if (first_broken_) consider(CauseShownBy());
   if (first_joiner_) consider(*first_joiner_ + kGather);
-  if (restart_at_ && !anyone_spoke_) consider(*restart_at_);
+  if (restart_at_ && !Keeps()) consider(*restart_at_);
   for (const auto& worker : registry_.workers()) {
     if (worker->leave_by && worker->IsRunning()) consider(*worker->leave_by);
     if (const auto from = SilentFrom(*worker)) consider(*from);

@@ -106,6 +106,7 @@ struct StartWorker {
   LaunchId launch{};
   WorkerId worker;
   int rank = 0;
+  int restarts = 0;  // how often all workers were started again before
 };
 // Only for a launch that WorkerStarted has answered. Again with SIGKILL: skip
 // the rest of the ladder.

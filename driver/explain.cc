@@ -147,7 +147,10 @@ std::string ToText(const Action& action) {
           [](const PublishWorld& a) { return "publish " + Text(a.world); },
           [](const StartWorker& a) {
             return "start launch=" + Number(a.launch) + ' ' +
-                   ToString(a.worker) + " rank=" + std::to_string(a.rank);
+                   ToString(a.worker) + " rank=" + std::to_string(a.rank) +
+                   (a.restarts == 0
+                        ? ""
+                        : " restarts=" + std::to_string(a.restarts));
           },
           [](const StopWorker& a) {
             return "stop launch=" + Number(a.launch) + ' ' +

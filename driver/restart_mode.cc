@@ -34,7 +34,8 @@ void ElasticDriver::RestartIfNeeded() {
       return WaitForMinimum();
     }
     // They may be importing still, and speak in a moment.
-    if (now_ < started_ + options_.start_timeout) {
+    if (options_.mode == ElasticMode::kByContact &&
+        now_ < started_ + options_.start_timeout) {
       restart_at_ = started_ + options_.start_timeout;
       return;
     }
@@ -52,6 +53,7 @@ void ElasticDriver::RestartIfNeeded() {
 
 void ElasticDriver::ContinueRestart() {
   if (registry_.Any([](const Worker& w) { return !w.HasEnded(); })) return;
+  ++restarts_;
   state_ = State::kWaitingForSlots;
   BeginWait(Wait::kSlots, options_.elastic_timeout);
   StartWorldIfSlots();

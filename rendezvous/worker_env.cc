@@ -192,7 +192,7 @@ void WriteTorch(const JobEnv& job, const World& world, int hosts,
   env.Set("MASTER_ADDR", job.master_address.value_or(first.ring_address));
   env.Set("MASTER_PORT", first.master_port);
   env.Set("TORCHELASTIC_RUN_ID", job.job_id);
-  env.Set("TORCHELASTIC_RESTART_COUNT", job.restart_count);
+  env.Set(kRestartsVariable, 0);
   env.Set("TORCHELASTIC_MAX_RESTARTS", job.max_restarts);
   // As torchrun: else each worker starts a thread a core.
   if (p.local_size > 1) env.Default("OMP_NUM_THREADS", "1");

@@ -55,13 +55,15 @@ struct JobEnv {
   Duration start_timeout{30'000};
   RankEnv rank_env = RankEnv::kStandard;
   bool elastic = false;
-  int restart_count = 0;
   int max_restarts = 0;
   std::optional<std::string> log_level;  // --log-level, passed on
 };
 
 // Which launch of the job a worker is; set when it starts.
 inline constexpr const char* kLaunchVariable = "HVD_LAUNCH";
+
+// How often all workers were started again before; PyTorch's name. Likewise.
+inline constexpr const char* kRestartsVariable = "TORCHELASTIC_RESTART_COUNT";
 
 // What this worker gets besides WithoutSlotVariables(user). NCCL_SOCKET_IFNAME
 // and the like are left out when `user` has them.

@@ -64,6 +64,8 @@ TEST_CASE("every elastic flag reaches its setting", "[cmd][unit]") {
                                    "0",
                                    "--reset-limit",
                                    "5",
+                                   "--elastic-mode",
+                                   "restart",
                                    "--max-restarts",
                                    "6",
                                    "--restart-window",
@@ -85,6 +87,7 @@ TEST_CASE("every elastic flag reaches its setting", "[cmd][unit]") {
   CHECK(e.elastic_timeout == 60s);
   CHECK_FALSE(e.worker_timeout);
   CHECK(e.reset_limit == 5);
+  CHECK(e.mode == ElasticMode::kRestart);
   CHECK(e.max_restarts == 6);
   CHECK(e.restart_window == 9s);
   CHECK(e.slot_failures == 4);

@@ -195,6 +195,11 @@ Result<DriverOptions> ParseOptions(const std::string& line) {
       options.hosts_may_change = false;
       continue;
     }
+    if (key == "mode") {
+      options.mode =
+          value == "keep" ? ElasticMode::kKeep : ElasticMode::kRestart;
+      continue;
+    }
     if (key == "cooldown") {
       options.ledger.cooldown = ParseCooldown(value);
       if (!options.ledger.cooldown) return Unreadable(line);

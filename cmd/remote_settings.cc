@@ -35,13 +35,13 @@ Status SetPort(const FlagUse& use, RemoteSettings& settings) {
   return Done{};
 }
 
-Status SetConcurrency(const FlagUse& use, RemoteSettings& settings) {
+Status SetCount(const FlagUse& use, int& target) {
   const std::optional<int> count = ParseUpTo(kMostAtOnce, use.value);
   if (!count) {
     return Refuse(
         use, "must be a whole number from 1 to " + std::to_string(kMostAtOnce));
   }
-  settings.connect_concurrency = *count;
+  target = *count;
   return Done{};
 }
 
@@ -114,7 +114,9 @@ std::optional<Status> ApplyRemoteFlag(const FlagUse& use,
       settings.place.kind = AgentPlace::Kind::kInstall;
       return Done{};
     case FlagId::kConnectConcurrency:
-      return SetConcurrency(use, settings);
+      return SetCount(use, settings.connect_concurrency);
+    case FlagId::kFanOut:
+      return SetCount(use, settings.fan_out);
     default:  // the others: ApplyFlag
       return std::nullopt;
   }

@@ -16,6 +16,7 @@ struct RemoteSettings {
   RemoteShell shell;  // but for ssh_config, which is a matter of installation
   AgentPlace place;   // but for the path of kHere and the bytes of kInstall
   int connect_concurrency = 32;
+  int fan_out = 32;
 };
 
 // nullopt: not a flag of this kind.

@@ -19,8 +19,14 @@ AgentPool::AgentPool(EventLoop& loop, Options options, Bootstrap& bootstrap,
       options_(std::move(options)),
       worker_handlers_(std::move(worker_handlers)),
       handlers_(std::move(handlers)),
+      tree_(loop, bootstrap, options_.tree,
+            {.on_room = [this] { starts_.Next(); },
+             .say =
+                 [this](const std::string& line) {
+                   handlers_.on_chatter(line);
+                 }}),
       starts_(
-          loop, bootstrap, options_.starts,
+          loop, tree_, options_.starts,
           [this](const std::string& host) { return MakeOrders(host); },
           {.on_failed = [this](const std::string& host,
                                Error error) { Lose(host, std::move(error)); },
@@ -46,6 +52,7 @@ void AgentPool::Want(const RemoteHost& host) {
 void AgentPool::Drop(const std::string& host) {
   auto node = agents_.extract(host);
   if (!node.empty()) Retire(std::move(node.mapped()));
+  tree_.Remove(host);  // first: it is to start nobody more
   starts_.Drop(host);
   if (server_ != nullptr) server_->Forget(host);
 }
@@ -114,6 +121,9 @@ void AgentPool::OnAgent(const std::string& host,
           .on_message = [this,
                          host](const AgentEvent& e) { OnMessage(host, e); },
           .on_lost = [this, host](Error why) { Lose(host, std::move(why)); }});
+  tree_.Add(host, [this, host](AgentCommand command) {
+    agents_.at(host)->Send(std::move(command));
+  });
   starts_.SetPhase(host, StartPhase::kInterfaceProof);
 }
 
@@ -129,6 +139,8 @@ void AgentPool::OnMessage(const std::string& host, const AgentEvent& event) {
   } else if (const auto* refused = std::get_if<AgentRefused>(&event)) {
     handlers_.on_chatter("request on host " + host +
                          " refused: " + refused->why);
+  } else {
+    tree_.OnEvent(host, event);
   }
 }
 

@@ -21,6 +21,7 @@
 #include "launcher/agent_server.h"
 #include "launcher/agent_starts.h"
 #include "launcher/remote_library.h"
+#include "launcher/tree_bootstrap.h"
 
 namespace hvd {
 
@@ -37,6 +38,7 @@ class AgentPool {
     Duration stop_grace{10'000};
     std::vector<std::string> kept_variables = {};  // see AgentLauncher
     AgentStarts::Options starts;
+    TreeBootstrap::Options tree;
   };
 
   // `host` is forgotten when on_failed or on_lost is called.
@@ -88,6 +90,7 @@ class AgentPool {
   std::map<std::string, std::unique_ptr<AgentLauncher>> agents_;
   // To be destroyed from the loop: a handler of theirs may be running.
   std::vector<std::unique_ptr<AgentLauncher>> retired_;
+  TreeBootstrap tree_;
   AgentStarts starts_;
   std::shared_ptr<int> alive_ = std::make_shared<int>();
 };

@@ -26,7 +26,6 @@ struct AgentStarts::Start {
   int ordinal = 0;  // among all that were ever wanted
   StartPhase phase = StartPhase::kConnect;
   int tries = 0;
-  bool connecting = false;  // counts against the concurrency
   bool has_agent = false;
   bool ready = false;
   std::optional<BootstrapEnd> last_end;  // of the try before, while it says
@@ -105,7 +104,7 @@ AgentStarts::Start* AgentStarts::Find(const std::string& host) const {
 }
 
 void AgentStarts::Next() {
-  while (connecting_ < options_.concurrency && !queue_.empty()) {
+  while (!queue_.empty() && bootstrap_.HasRoom()) {
     const std::string host = std::move(queue_.front());
     queue_.pop_front();
     Try(*Find(host));
@@ -115,8 +114,6 @@ void AgentStarts::Next() {
 void AgentStarts::Try(Start& start) {
   ++start.tries;
   start.chatter.clear();
-  start.connecting = true;
-  ++connecting_;
   start.attempt = bootstrap_.Start(
       start.host,
       [this, host = start.host.host] { return make_payload_(host); },
@@ -129,6 +126,11 @@ void AgentStarts::Try(Start& start) {
            },
        .on_agent = [this, &start](
                        const std::string& version) { OnAgent(start, version); },
+       .on_restart =
+           [&start] {
+             start.has_agent = false;
+             start.phase = StartPhase::kConnect;
+           },
        .on_end = [this,
                   &start](const BootstrapEnd& end) { OnEnd(start, end); }});
 }
@@ -138,7 +140,6 @@ void AgentStarts::OnAgent(Start& start, const std::string& program_version) {
   start.last_end.reset();
   start.phase = StartPhase::kAgentAnswers;
   start.has_agent = true;
-  EndTry(start);
   Next();
   const auto handler = handlers_.on_agent;
   if (handler) handler(std::string(start.host.host), program_version);
@@ -167,7 +168,6 @@ void AgentStarts::OnEnd(Start& start, const BootstrapEnd& end) {
   start.phase = end.phase;
   start.last_end = end;
   start.attempt.reset();
-  EndTry(start);
   Rest(start);
   Next();
 }
@@ -180,10 +180,6 @@ void AgentStarts::Rest(Start& start) {
     Next();
   });
   start.pause = std::min(2 * start.pause, options_.longest_pause);
-}
-
-void AgentStarts::EndTry(Start& start) {
-  if (std::exchange(start.connecting, false)) --connecting_;
 }
 
 void AgentStarts::OnDeadline(Start& start) {
@@ -236,7 +232,6 @@ std::unique_ptr<AgentStarts::Start> AgentStarts::Forget(
                    [&](const auto& start) { return start->host.host == host; });
   std::unique_ptr<Start> start = std::move(*found);
   starts_.erase(found);
-  EndTry(*start);
   queue_.erase(std::remove(queue_.begin(), queue_.end(), host), queue_.end());
   start->attempt.reset();
   start->next_try.reset();

@@ -1,8 +1,8 @@
 // AgentStarts: one agent on each host that is wanted, tried until it runs.
 //
-// At most `concurrency` connections are being made at once; a host whose try
-// failed and may go better waits for its turn, each time a little longer. All
-// of it has until `start_timeout` after Want(): a host is missing until
+// A host waits for its turn while the bootstrap has no room. One whose try
+// failed and may go better rests before the next, each time a little longer.
+// All of it has until `start_timeout` after Want(): a host is missing until
 // Ready().
 //
 // It decides nothing about the job. Loop thread only; handlers run on the loop,
@@ -45,7 +45,6 @@ enum class ChatterWhen { kHostFailed, kAtOnce };
 class AgentStarts {
  public:
   struct Options {
-    int concurrency = 32;
     Duration start_timeout{30'000};
     // Between two tries, doubled up to the longest; up to twice that for some.
     Duration first_pause{250};
@@ -71,6 +70,9 @@ class AgentStarts {
   // All that are wanted, in that order.
   std::vector<std::string> hosts() const;
 
+  // The bootstrap may have room again.
+  void Next();
+
   // What the host waits for once its agent runs: kAgentAnswers or
   // kInterfaceProof.
   void SetPhase(const std::string& host, StartPhase phase);
@@ -85,14 +87,12 @@ class AgentStarts {
   struct Start;
 
   Start* Find(const std::string& host) const;
-  void Next();
   void Try(Start& start);
   void OnAgent(Start& start, const std::string& program_version);
   void OnChatter(Start& start, std::string_view line);
   void OnEnd(Start& start, const BootstrapEnd& end);
   void OnDeadline(Start& start);
   void Rest(Start& start);
-  void EndTry(Start& start);
   Error TooLate(const Start& start) const;
   // Forgets the host, ends its connection and tells one of the handlers why.
   using EndHandler = decltype(AgentStartHandlers::on_failed);
@@ -106,8 +106,7 @@ class AgentStarts {
   MakePayloadFor make_payload_;
   AgentStartHandlers handlers_;
   std::vector<std::unique_ptr<Start>> starts_;  // in the order of Want()
-  std::deque<std::string> queue_;               // due, waiting for a connection
-  int connecting_ = 0;
+  std::deque<std::string> queue_;               // due, waiting for their turn
   int wanted_ = 0;
   std::shared_ptr<int> alive_ = std::make_shared<int>();  // see Give()
 };

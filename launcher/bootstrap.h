@@ -64,6 +64,9 @@ struct BootstrapHandlers {
   std::function<void()> on_login = {};
   // The agent has greeted and was given the payload. It ends with the attempt.
   std::function<void(const std::string& program_version)> on_agent = {};
+  // All that was told is void: whoever was starting the agent is lost, and it
+  // is being started from another place. It does not destroy the attempt.
+  std::function<void()> on_restart = {};
   // The connection is gone, before or after on_agent. Once, the last call.
   std::function<void(BootstrapEnd)> on_end = {};
 };
@@ -77,13 +80,18 @@ class BootstrapAttempt {
 };
 
 // One line without its end, at most kMaxAgentPayload bytes (agent_greeting.h),
-// for the agent's stdin and nobody else. Asked for once at most, when there is
-// somebody to give it to.
+// for the agent's stdin and nobody else. Asked for when there is somebody to
+// give it to; what was given before is good for nothing then.
 using MakePayload = std::function<std::string()>;
 
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
+
+  // Whether one that is started now would not have to wait for its turn. There
+  // may be room again when an attempt has its agent or is gone, and when
+  // whoever owns this is told so.
+  virtual bool HasRoom() const { return true; }
 
   // What cannot be tried at all is told by on_end as well.
   virtual std::unique_ptr<BootstrapAttempt> Start(

@@ -43,6 +43,7 @@ TEST_CASE("without flags ssh decides, and the agent is where it is here",
   CHECK(remote.shell.ssh_args.empty());
   CHECK(remote.place.kind == Kind::kHere);
   CHECK(remote.connect_concurrency == 32);
+  CHECK(remote.fan_out == 32);
 }
 
 TEST_CASE("horovodrun's flags for ssh are taken as it takes them",
@@ -109,6 +110,10 @@ TEST_CASE("numbers of connections are checked", "[cmd][unit]") {
           "\"" +
               bad + "\"");
   }
+  CHECK(Remote({"--fan-out", "4096"}).fan_out == 4096);
+  CHECK(Remote({}, {{"HVDRUN_FAN_OUT", "2"}}).fan_out == 2);
+  CHECK(ErrorOf({"--fan-out", "0"}) ==
+        "--fan-out must be a whole number from 1 to 4096, got \"0\"");
   for (const std::string bad : {"0", "65536", "ssh", "22x"}) {
     CHECK(ErrorOf({"--ssh-port", bad}) ==
           "--ssh-port must be a port from 1 to 65535, got \"" + bad + "\"");

@@ -121,6 +121,18 @@ TEST_CASE("AgentStarts tries again what may go better, with new secrets",
   CHECK(f.told == Lines{"agent b 1.0"});
 }
 
+TEST_CASE("AgentStarts waits again for an agent that is started again",
+          "[launcher]") {
+  Fixture f;
+  f.starts->Want({"b"});
+  f.bootstrap.Login("b");
+  f.bootstrap.Greet("b");
+  f.bootstrap.Restart("b");
+  CHECK(f.starts->Waiting() == "waiting for hosts: b (connect)");
+  f.bootstrap.End("b", Refused("b"));
+  REQUIRE(f.Tries("b", 2));  // as if it had never greeted
+}
+
 TEST_CASE("AgentStarts gives up at once what is hopeless", "[launcher]") {
   Fixture f;
   f.starts->Want({"b"});
@@ -164,11 +176,10 @@ TEST_CASE("a host that is ready has no time limit any more", "[launcher]") {
   CHECK(f.bootstrap.open() == std::set<std::string>{"b"});
 }
 
-TEST_CASE("AgentStarts makes no more connections at once than it may",
+TEST_CASE("AgentStarts begins no more than the bootstrap has room for",
           "[launcher]") {
-  AgentStarts::Options options = Quick();
-  options.concurrency = 2;
-  Fixture f(options);
+  Fixture f;
+  f.bootstrap.room = 2;
   for (const char* host : {"b", "c", "d", "e"}) f.starts->Want({host});
   CHECK(f.bootstrap.open() == std::set<std::string>{"b", "c"});
   CHECK(f.starts->Waiting() ==
@@ -182,12 +193,17 @@ TEST_CASE("AgentStarts makes no more connections at once than it may",
   REQUIRE(f.Tries("c", 2));
   f.starts->Drop("e");
   CHECK(f.bootstrap.open() == std::set<std::string>{"b", "c"});
+  f.starts->Want({"f"});
+  f.starts->Want({"g"});
+  CHECK(f.bootstrap.tries("g") == 0);
+  f.bootstrap.room = 3;
+  f.starts->Next();
+  CHECK(f.bootstrap.tries("g") == 1);
 }
 
 TEST_CASE("a host that is dropped is not heard of again", "[launcher]") {
-  AgentStarts::Options options = Quick();
-  options.concurrency = 1;
-  Fixture f(options);
+  Fixture f;
+  f.bootstrap.room = 1;
   f.starts->Want({"b"});
   f.starts->Want({"c"});
   f.starts->Want({"d"});

@@ -1,6 +1,7 @@
 // FakeBootstrap: hosts whose part the test plays.
 #pragma once
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <memory>
@@ -15,6 +16,14 @@ namespace hvd::testing {
 
 class FakeBootstrap : public Bootstrap {
  public:
+  std::size_t room = 100;  // for hosts on their way
+
+  bool HasRoom() const override {
+    const auto on_their_way = std::count_if(
+        open_.begin(), open_.end(),
+        [](const auto& entry) { return !entry.second->has_agent; });
+    return static_cast<std::size_t>(on_their_way) < room;
+  }
   std::unique_ptr<BootstrapAttempt> Start(const RemoteHost& host,
                                           MakePayload make_payload,
                                           BootstrapHandlers handlers) override {
@@ -40,8 +49,13 @@ class FakeBootstrap : public Bootstrap {
   }
   void Login(const std::string& host) { Open(host).handlers.on_login(); }
   void Greet(const std::string& host) {
+    Open(host).has_agent = true;
     const auto handler = Open(host).handlers.on_agent;
     handler("1.0");
+  }
+  void Restart(const std::string& host) {
+    Open(host).has_agent = false;
+    Open(host).handlers.on_restart();
   }
   void End(const std::string& host, BootstrapEnd end) {
     const auto handler = Open(host).handlers.on_end;
@@ -56,6 +70,7 @@ class FakeBootstrap : public Bootstrap {
     FakeBootstrap& owner;
     RemoteHost host;
     BootstrapHandlers handlers;
+    bool has_agent = false;
   };
 
   Attempt& Open(const std::string& host) {

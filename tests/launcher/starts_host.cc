@@ -3,7 +3,7 @@
 // usage: starts_host KEEPER [key=value]... HOSTS
 //   here=PATH given=PATH install=PATH   the agent program (one of them)
 //   config=FILE identity=FILE port=N args=WORDS shell=WORDS  how to log in
-//   timeout=MS tries=N chatter=1
+//   timeout=MS chatter=1
 // Prints a line for each event, and ends when its stdin does.
 #include <cstdio>
 #include <cstdlib>
@@ -59,11 +59,9 @@ hvd::RemoteBootstrap::Options BootstrapOptions(const std::string& keeper,
 
 hvd::AgentStarts::Options StartOptions(Words& words) {
   hvd::AgentStarts::Options options;
-  const auto number = [&](const char* key, int unset) {
-    return words[key].empty() ? unset : std::atoi(words[key].c_str());
-  };
-  options.start_timeout = hvd::Duration(number("timeout", 20'000));
-  options.concurrency = number("tries", 32);
+  const std::string& limit = words["timeout"];
+  options.start_timeout =
+      hvd::Duration(limit.empty() ? 20'000 : std::atoi(limit.c_str()));
   if (!words["chatter"].empty()) options.chatter = hvd::ChatterWhen::kAtOnce;
   return options;
 }

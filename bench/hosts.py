@@ -9,7 +9,8 @@ same rounds; medians. Figures:
   launch  32 x /bin/true on 16 hosts, beside MPICH's mpiexec and Open MPI's
           mpirun, both through ssh, and beside the bare ssh logins that it takes
   many    256 hosts that are this machine, through --remote-shell, until all
-          agents are proved
+          agents are proved: a tree in which hosts start hosts, and all started
+          by hvdrun
   cut     the cable of one of three training hosts is cut: from the last that was
           heard of it until the others train on, without it
   output  what one worker of another host prints, beside one of this host and
@@ -92,17 +93,22 @@ def many(options):
     names = [f"h{number}" for number in range(MANY)]
     # Addresses that nobody has, so that the names are no names of this machine.
     known = "".join(f"192.0.2.{number} {name}\n" for number, name in enumerate(names))
-    hvdrun = [options.build / "bin/hvdrun", "-np", 1, "--start-timeout", LIMIT_S,
-              "--remote-shell", f"sh -c '{HERE}' here", "-H",
-              ",".join(f"{name}:1" for name in names), "/bin/true"]
+
+    def hvdrun(fan_out):
+        return [[options.build / "bin/hvdrun", "-np", 1, "--start-timeout", LIMIT_S,
+                 "--fan-out", fan_out, "--remote-shell", f"sh -c '{HERE}' here", "-H",
+                 ",".join(f"{name}:1" for name in names), "/bin/true"]]
+
+    ways = {"hvdrun, tree": hvdrun(32), "hvdrun, flat": hvdrun(MANY)}
     rounds = max(1, options.rounds // 8)
     with Bed(1) as bed:
         bed.run("a", ["sh", "-c", "cat >> /etc/hosts"], known)
-        took = medians(bed.time("a", installed({"hvdrun": [hvdrun]}), rounds, LIMIT_S))
-    if took["hvdrun"]:
-        seconds = took["hvdrun"] / 1000
-        verdict("seconds to the end of its first worker", seconds, seconds <= 10,
-                "at most 10 on two cores")
+        took = medians(bed.time("a", installed(ways), rounds, LIMIT_S))
+    ended = [milliseconds for milliseconds in took.values() if milliseconds]
+    if ended:
+        seconds = min(ended) / 1000
+        verdict("seconds to the end of the first worker, the better of the two", seconds,
+                seconds <= 10, "at most 10 on two cores")
 
 
 def last_heard(bed, address):

@@ -5,7 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -17,6 +19,9 @@ namespace {
 
 constexpr const char* kLoopback = "127.0.0.1";
 constexpr Duration kAcceptPause{100};
+// For somebody who is sent away to say what he came for, and hear the answer.
+constexpr Duration kFarewell{2'000};
+constexpr std::size_t kMaxFarewells = 64;
 
 // Requests are small, and each waits for its answer.
 void SendAtOnce(int fd) {
@@ -42,13 +47,14 @@ std::optional<std::string> RefusalOf(PeerOwner& owners, int fd) {
          std::to_string(owner.value());
 }
 
-void AnswerForbidden(int fd, const std::string& why) {
+void Forbid(int fd, const std::string& why) {
   const std::string body = "authentication: " + why + '\n';
   const std::string answer =
       "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: " +
       std::to_string(body.size()) + "\r\n\r\n" + body;
   // It fits into an empty socket; who is not there to hear it misses nothing.
   (void)!::send(fd, answer.data(), answer.size(), MSG_NOSIGNAL);
+  ::shutdown(fd, SHUT_WR);
 }
 
 class LoopbackEntrance : public StoreEntrance {
@@ -85,14 +91,33 @@ class LoopbackEntrance : public StoreEntrance {
   void Admit(UniqueFd fd) {
     if (relay_.size() >= kMaxConnections) return;
     if (const auto why = RefusalOf(owners_, fd.get())) {
-      AnswerForbidden(fd.get(), *why);
       if (++refusals_ <= kMaxRefusalsSaid) handlers_.refused(*why);
-      return;
+      return SendAway(std::move(fd), *why);
     }
     SendAtOnce(fd.get());
     // Its first word may come after that of a later one.
     handlers_.send({++last_, {}, false});
     relay_.Add(last_, std::move(fd));
+  }
+
+  // Closing at once would reset the connection under a request that is still on
+  // its way, and the answer would be lost with it.
+  void SendAway(UniqueFd fd, const std::string& why) {
+    Forbid(fd.get(), why);
+    if (farewells_.size() >= kMaxFarewells)
+      farewells_.erase(farewells_.begin());
+    const int raw = fd.get();
+    const int id = refusals_;
+    Farewell& farewell = farewells_[id];
+    farewell.fd = std::move(fd);
+    farewell.patience =
+        loop_.After(kFarewell, [this, id] { farewells_.erase(id); });
+    farewell.readable = loop_.OnReadable(raw, [this, id, raw] {
+      std::array<char, 4096> ignored;
+      if (::recv(raw, ignored.data(), ignored.size(), 0) <= 0) {
+        farewells_.erase(id);
+      }
+    });
   }
 
   void PauseAccepting() {
@@ -103,11 +128,18 @@ class LoopbackEntrance : public StoreEntrance {
     });
   }
 
+  struct Farewell {
+    UniqueFd fd;
+    std::unique_ptr<Timer> patience;
+    std::unique_ptr<FdWatch> readable;  // ends before the descriptor
+  };
+
   EventLoop& loop_;
   UniqueFd socket_;
   Handlers handlers_;
   SocketRelay relay_;
   PeerOwner owners_;
+  std::map<int, Farewell> farewells_;
   std::uint64_t last_ = 0;
   int refusals_ = 0;
   std::unique_ptr<FdWatch> accepting_;

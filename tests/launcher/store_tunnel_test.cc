@@ -131,11 +131,16 @@ TEST_CASE("rubbish in the tunnel is the store's to refuse", "[agent]") {
 TEST_CASE("another user of that host is sent away at the entrance", "[agent]") {
   TunnelledStore store;
   std::string answer;
+  bool asked = false;
   std::thread([&] {
     ::setfsuid(65534);  // of this thread, which ends here
     const RawConnection other(store.port());
-    answer = other.ReceiveAll(5s);
+    // Time enough for it to have been refused before it asks.
+    answer = other.ReceiveHead(5s);
+    asked = other.Send(Get("/global/rank_0")) && other.Send("and more");
+    answer += other.ReceiveAll(5s);
   }).join();
+  CHECK(asked);
   CHECK(answer.starts_with("HTTP/1.1 403"));
   CHECK(answer.ends_with("not to uid 65534\n"));
   CHECK(store.refused() == 1);

@@ -2,13 +2,15 @@
 """Allreduce of f32 beside Open MPI and Gloo.
 
 usage: bench/collectives.py [--build DIR] [--np N] [--via shm|tcp] [--min B] [--max B]
-                            [--factor F] [--rounds R] [--registered] [--type f32|f16]
+                            [--factor F] [--rounds R] [--registered] [--type f32|f16] [--bind]
 
 Runs the programs in turn, R rounds, in one machine state: each is short, times every
 operation by itself after a barrier, and rewrites its buffer before each. Prints, for each
 size, the least and the median time of each program, and the ratio to the best of the
 others (above 1: ours is faster). The round trip of a flag between two cores, before and
 after, says in which state the machine was; a run in which it changes much is no good.
+mpirun binds each rank to a core as long as there are enough, hvdrun leaves that to the
+kernel, which at times puts two ranks on one; --bind gives ours a core each as well.
 With --via tcp every rank is a host of its own. A program that is not there is left out
 and said so (Debian packages: openmpi-bin libopenmpi-dev libgloo-dev). Needs:
 scripts/build release.
@@ -51,13 +53,21 @@ def hosts(args):
     return ",".join(f"127.0.0.{i + 1}:1" for i in range(args.np))
 
 
+def bound(args):
+    """what is put before a program of ours so that each rank has a core"""
+    if not args.bind:
+        return []
+    core = f"$((HVD_LOCAL_RANK % {os.cpu_count()}))"
+    return ["sh", "-c", f'exec taskset -c {core} "$@"', "sh"]
+
+
 def ours(args):
     """(size, min, median) of hvd-perf, in place"""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "perf.json"
         run([args.build / "bin/hvdrun", "-np", args.np, "-H", hosts(args), "--output", "none",
-             args.build / "bin/hvd-perf", "--min", args.min, "--max", args.max, "--factor",
-             args.factor, "--type", args.type, "--json", report,
+             *bound(args), args.build / "bin/hvd-perf", "--min", args.min, "--max", args.max,
+             "--factor", args.factor, "--type", args.type, "--json", report,
              *(["--registered"] if args.registered else [])])
         for row in json.loads(report.read_text())["sizes"]:
             times = row["in_place"]
@@ -111,7 +121,7 @@ def state(args):
     """us of a flag's round trip: that of the smallest allreduce on two ranks"""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "perf.json"
-        run([args.build / "bin/hvdrun", "-np", 2, "--output", "none",
+        run([args.build / "bin/hvdrun", "-np", 2, "--output", "none", *bound(args),
              args.build / "bin/hvd-perf", "--max", 4, "--json", report])
         return json.loads(report.read_text())["sizes"][0]["in_place"]["min_us"]
 
@@ -143,6 +153,7 @@ def main():
     parser.add_argument("--factor", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--registered", action="store_true")
+    parser.add_argument("--bind", action="store_true")
     parser.add_argument("--type", choices=("f32", "f16"), default="f32")
     args = parser.parse_args()
     before = state(args)

@@ -138,12 +138,38 @@ struct Loop {
     }
   }
 
+  // Whole vectors, where there is no whole block any more: an array of one
+  // vector, say, which by way of memory takes longer than to hand it over.
+  // From element `at` on; returns where it ends.
+  static std::size_t Vectors(std::byte* out, const std::byte* const* in,
+                             std::size_t arrays, std::size_t at,
+                             std::size_t count, Divisor divisor) {
+    constexpr std::size_t kInVector = sizeof(Vector<First>) / sizeof(First);
+    const auto load = [](const std::byte* from) {
+      Vector<First> v;
+      std::memcpy(&v, from, sizeof(v));
+      return v;
+    };
+    for (; at + kInVector <= count; at += kInVector) {
+      Vector<First> v = load(in[0] + at * kFirst);
+      for (std::size_t k = 1; k < arrays; ++k) {
+        v = Op::template Of<First>(v, load(in[k] + at * kFirst));
+      }
+      if (divisor != 1) v = Divided<First>(v, divisor);
+      std::memcpy(out + at * kOut, &v, sizeof(v));
+    }
+    return at;
+  }
+
+  static constexpr bool kPlainArrays = std::is_arithmetic_v<First> &&
+                                       std::is_same_v<First, Rest> &&
+                                       std::is_same_v<First, Out>;
+
   static void Run(void* out, const void* const* in, std::size_t arrays,
                   std::size_t count, Divisor divisor) {
     auto* const to = static_cast<std::byte*>(out);
     const auto* const from = reinterpret_cast<const std::byte* const*>(in);
-    if constexpr (std::is_arithmetic_v<First> && std::is_same_v<First, Rest> &&
-                  std::is_same_v<First, Out>) {
+    if constexpr (kPlainArrays) {
       if (count <= kFew) return Few(to, from, arrays, count, divisor);
     }
     std::size_t at = 0;
@@ -153,6 +179,9 @@ struct Loop {
         Add(block, Format<Rest>::Load(from[k] + at * kRest));
       }
       Finish(to + at * kOut, block, divisor);
+    }
+    if constexpr (kPlainArrays) {
+      at = Vectors(to, from, arrays, at, count, divisor);
     }
     if (at < count) Rump(to, from, arrays, at, count - at, divisor);
   }

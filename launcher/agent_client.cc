@@ -92,6 +92,7 @@ std::shared_ptr<grpc::Channel> OpenChannel(const DialOptions& options,
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
   // The user's proxy is for the web.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytes);
   return grpc::CreateCustomChannel(ToString(endpoint),
                                    grpc::SslCredentials(tls), arguments);
 }
@@ -110,6 +111,7 @@ class GrpcAgentClient : public AgentClient {
         done_(std::move(done)),
         post_([&loop](std::function<void()> fn) { loop.Post(std::move(fn)); }) {
     KeepGrpcQuiet();
+  KeepBlocks();
     race_.runners = options_.endpoints.size();
     for (const AgentEndpoint& endpoint : options_.endpoints) {
       runners_.emplace_back([this, endpoint] { Run(endpoint); });

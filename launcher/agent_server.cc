@@ -190,6 +190,7 @@ class GrpcAgentServer : public AgentServer {
 
 Status GrpcAgentServer::Listen(const Options& options) {
   KeepGrpcQuiet();
+  KeepBlocks();
   Result<AgentCertificate> made = MakeAgentCertificate();
   if (!made.ok()) return std::move(made).error();
   certificate_ = std::move(made).value();
@@ -217,6 +218,7 @@ bool GrpcAgentServer::ListenOn(const Options& options, std::uint16_t port) {
   grpc::ServerBuilder builder;
   // Else a second hvdrun with the same port would take half of our agents.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytes);
   builder.SetMaxReceiveMessageSize(kMaxMessage);
   service_ = std::make_unique<Service>(*this);
   builder.RegisterService(service_.get());

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <grpc/support/log.h>
+#include <malloc.h>
 
 #include <cstdlib>
 #include <deque>
@@ -28,6 +29,17 @@ inline void KeepGrpcQuiet() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
   if (std::getenv("GRPC_VERBOSITY") != nullptr) return;
   gpr_set_log_function([](gpr_log_func_args*) {});
+}
+
+// gRPC's own is 16 KiB: a piece of output would be cut into many.
+inline constexpr int kFrameBytes = 1 << 20;
+
+// Each piece is a block of its own, at either end several times. From this size
+// on malloc would get each from the kernel and give it back.
+inline void KeepBlocks() {
+  constexpr int kBytes = 64 << 20;
+  ::mallopt(M_MMAP_THRESHOLD, kBytes);
+  ::mallopt(M_TRIM_THRESHOLD, kBytes);
 }
 
 using PostToLoop = std::function<void(std::function<void()>)>;

@@ -24,7 +24,8 @@ namespace hvd {
 
 class ByteSource {
  public:
-  static constexpr std::size_t kPiece = 64U << 10U;
+  // As much as a pipe holds: see output_pipe.cc.
+  static constexpr std::size_t kPiece = 256U << 10U;
   static constexpr std::size_t kWindow = 8;
 
   ByteSource(EventLoop& loop, std::function<void(WorkerBytes)> send);

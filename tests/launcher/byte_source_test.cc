@@ -85,11 +85,12 @@ TEST_CASE("draining counts all bytes and sends them when there is room",
 TEST_CASE("a file is read piece by piece", "[agent]") {
   Fixture t;
   const testing::TemporaryDirectory directory;
-  const std::string path = directory.Write("file", std::string(1 << 20, 'f'));
+  constexpr std::size_t kBytes = 2 * ByteSource::kWindow * ByteSource::kPiece;
+  const std::string path = directory.Write("file", std::string(kBytes, 'f'));
   t.source.Add({LaunchId{2}, 0}, UniqueFd(::open(path.c_str(), O_RDONLY)));
   CHECK(t.Sent() == ByteSource::kWindow * ByteSource::kPiece);
   while (!t.pieces.back().end) t.source.OnSent();
-  CHECK(t.Sent() == 1 << 20);
+  CHECK(t.Sent() == kBytes);
 }
 
 TEST_CASE("a device that never waits is read as a file is", "[agent]") {

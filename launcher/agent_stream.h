@@ -38,8 +38,10 @@ inline constexpr int kFrameBytes = 1 << 20;
 // on malloc would get each from the kernel and give it back.
 inline void KeepBlocks() {
   constexpr int kBytes = 64 << 20;
+  // NOLINTBEGIN(concurrency-mt-unsafe): a limit that others read whole
   ::mallopt(M_MMAP_THRESHOLD, kBytes);
   ::mallopt(M_TRIM_THRESHOLD, kBytes);
+  // NOLINTEND(concurrency-mt-unsafe)
 }
 
 using PostToLoop = std::function<void(std::function<void()>)>;

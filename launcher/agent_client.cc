@@ -111,7 +111,7 @@ class GrpcAgentClient : public AgentClient {
         done_(std::move(done)),
         post_([&loop](std::function<void()> fn) { loop.Post(std::move(fn)); }) {
     KeepGrpcQuiet();
-  KeepBlocks();
+    KeepBlocks();
     race_.runners = options_.endpoints.size();
     for (const AgentEndpoint& endpoint : options_.endpoints) {
       runners_.emplace_back([this, endpoint] { Run(endpoint); });

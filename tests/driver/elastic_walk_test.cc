@@ -277,7 +277,7 @@ TEST_CASE("no interleaving of joins, losses and host changes stalls a job",
 
 TEST_CASE("no random walk of an elastic job breaks a rule", "[driver][unit]") {
   const std::uint32_t seed = Seed();
-  const std::uint32_t walks = InSoak() ? 100'000 : 1'000;
+  const std::uint32_t walks = InSoak() ? 100'000 : HVD_RANDOM_WALKS;
   for (const Job& job : Jobs()) {
     for (std::uint32_t i = 0; i < walks; ++i) {
       CAPTURE(job.name, seed + i);  // HVD_SEED=<that> runs it first

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "base/acceptor.h"
 #include "base/check.h"
 #include "base/socket_address.h"
 #include "discovery/link_answerer.h"
@@ -16,7 +17,6 @@
 namespace hvd {
 namespace {
 
-constexpr Duration kAcceptPause{100};
 // Both are read before it is known which one it is.
 static_assert(kLinkHelloBytes == kProbeChallengeBytes);
 
@@ -33,12 +33,10 @@ class SocketProbeListener : public ProbeListener {
   SocketProbeListener(EventLoop& loop, Options options, UniqueFd socket)
       : loop_(loop),
         options_(std::move(options)),
-        socket_(std::move(socket)),
-        port_(BoundPort(socket_.get())) {
-    accepting_ = loop_.OnReadable(socket_.get(), [this] { Accept(); });
-  }
+        acceptor_(loop, std::move(socket),
+                  [this](UniqueFd fd) { Add(std::move(fd)); }) {}
 
-  std::uint16_t port() const override { return port_; }
+  std::uint16_t port() const override { return BoundPort(acceptor_.fd()); }
 
  private:
   struct Peer {
@@ -48,30 +46,6 @@ class SocketProbeListener : public ProbeListener {
     std::unique_ptr<Timer> patience;
     std::unique_ptr<FdWatch> readable;  // ends before the descriptor
   };
-
-  void Accept() {
-    for (;;) {
-      UniqueFd fd(::accept4(socket_.get(), nullptr, nullptr,
-                            SOCK_CLOEXEC | SOCK_NONBLOCK));
-      if (fd.valid()) {
-        Add(std::move(fd));
-      } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-        return;
-      } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-                 errno == ENOMEM) {
-        return PauseAccepting();
-      }
-      // Else that one connection failed before it was accepted: accept(2).
-    }
-  }
-
-  void PauseAccepting() {
-    accepting_->Pause();
-    accept_pause_ = loop_.After(kAcceptPause, [this] {
-      accept_pause_.reset();
-      accepting_->Resume();
-    });
-  }
 
   void Add(UniqueFd fd) {
     // Who means well is gone within a round trip; the oldest does not.
@@ -127,13 +101,10 @@ class SocketProbeListener : public ProbeListener {
 
   EventLoop& loop_;
   const Options options_;
-  const UniqueFd socket_;
-  const std::uint16_t port_;
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, Peer> peers_;  // oldest first
   std::unique_ptr<LinkAnswerer> links_;  // once one was asked for
-  std::unique_ptr<FdWatch> accepting_;
-  std::unique_ptr<Timer> accept_pause_;
+  Acceptor acceptor_;
 };
 
 }  // namespace

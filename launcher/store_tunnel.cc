@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/acceptor.h"
 #include "base/socket_address.h"
 #include "rendezvous/peer_owner.h"
 
@@ -18,7 +19,6 @@ namespace hvd {
 namespace {
 
 constexpr const char* kLoopback = "127.0.0.1";
-constexpr Duration kAcceptPause{100};
 // For somebody who is sent away to say what he came for, and hear the answer.
 constexpr Duration kFarewell{2'000};
 constexpr std::size_t kMaxFarewells = 64;
@@ -61,33 +61,16 @@ class LoopbackEntrance : public StoreEntrance {
  public:
   LoopbackEntrance(EventLoop& loop, UniqueFd socket, Handlers handlers)
       : loop_(loop),
-        socket_(std::move(socket)),
         handlers_(std::move(handlers)),
-        relay_(loop, handlers_.send, handlers_.taken) {
-    accepting_ = loop_.OnReadable(socket_.get(), [this] { Accept(); });
-  }
+        relay_(loop, handlers_.send, handlers_.taken),
+        acceptor_(loop, std::move(socket),
+                  [this](UniqueFd fd) { Admit(std::move(fd)); }) {}
 
-  std::uint16_t port() const override { return BoundPort(socket_.get()); }
+  std::uint16_t port() const override { return BoundPort(acceptor_.fd()); }
   void OnPiece(TunnelPiece piece) override { relay_.OnPiece(std::move(piece)); }
   void OnTaken(TunnelTaken taken) override { relay_.OnTaken(taken); }
 
  private:
-  void Accept() {
-    for (;;) {
-      UniqueFd fd(::accept4(socket_.get(), nullptr, nullptr,
-                            SOCK_CLOEXEC | SOCK_NONBLOCK));
-      if (fd.valid()) {
-        Admit(std::move(fd));
-      } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-        return;
-      } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-                 errno == ENOMEM) {
-        return PauseAccepting();
-      }
-      // Else that one connection failed before it was accepted: accept(2).
-    }
-  }
-
   void Admit(UniqueFd fd) {
     if (relay_.size() >= kMaxConnections) return;
     if (const auto why = RefusalOf(owners_, fd.get())) {
@@ -120,14 +103,6 @@ class LoopbackEntrance : public StoreEntrance {
     });
   }
 
-  void PauseAccepting() {
-    accepting_->Pause();
-    accept_pause_ = loop_.After(kAcceptPause, [this] {
-      accept_pause_.reset();
-      accepting_->Resume();
-    });
-  }
-
   struct Farewell {
     UniqueFd fd;
     std::unique_ptr<Timer> patience;
@@ -135,15 +110,13 @@ class LoopbackEntrance : public StoreEntrance {
   };
 
   EventLoop& loop_;
-  UniqueFd socket_;
   Handlers handlers_;
   SocketRelay relay_;
   PeerOwner owners_;
   std::map<int, Farewell> farewells_;
   std::uint64_t last_ = 0;
   int refusals_ = 0;
-  std::unique_ptr<FdWatch> accepting_;
-  std::unique_ptr<Timer> accept_pause_;
+  Acceptor acceptor_;
 };
 
 // To a listener of this very process, so it does not wait for the other end.

@@ -1,13 +1,13 @@
 // Whatever can happen to an elastic job, at random and in quick succession: it
 // ends with 0, every sum was right, and nothing is left.
+#include "tests/e2e/chaos.h"
+
 #include <signal.h>
 
 #include <catch2/catch.hpp>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -21,7 +21,6 @@ using namespace std::chrono_literals;
 
 constexpr auto kSettleLimit = 200s;
 
-bool InSoak() { return std::getenv("HVD_SOAK") != nullptr; }
 int Events() { return InSoak() ? 500 : 30; }
 // More than can be done, at 100 a second, while the events happen.
 int Steps() { return InSoak() ? 12'000 : 1'500; }
@@ -48,11 +47,11 @@ class Hosts {
 class Chaos {
  public:
   Chaos(std::uint32_t seed, const ScopedMark& mark)
-      : random_(seed), job_(Start(), Marked(mark)) {}
+      : dice_(seed), job_(Start(), Marked(mark)) {}
 
   void Stir(int events) {
     for (int i = 0; i < events; ++i) {
-      AwaitProgress();
+      AwaitProgress(job_, dice_, 500ms);
       done_ += Happen() + "; ";
     }
     hosts_.List("127.0.0.1:2\\n127.0.0.2:1\\n");
@@ -99,20 +98,8 @@ class Chaos {
                           std::to_string(Steps())});
   }
 
-  int Pick(int below) {
-    return static_cast<int>(random_() % static_cast<unsigned>(below));
-  }
-
-  // A few lines more, or a moment: events come while a world forms, too.
-  void AwaitProgress() {
-    const std::size_t lines =
-        Count(job_.out(), "\n") + static_cast<std::size_t>(Pick(20));
-    job_.WaitUntil([&] { return Count(job_.out(), "\n") > lines; },
-                   std::chrono::milliseconds(50 + Pick(400)));
-  }
-
   std::string Happen() {
-    switch (Pick(8)) {
+    switch (dice_.Pick(8)) {
       case 0:
       case 1:
         return "kill " + SignalOne(SIGKILL);
@@ -141,41 +128,29 @@ class Chaos {
     const std::vector<pid_t> workers =
         keeper ? ChildrenOf(*keeper) : std::vector<pid_t>{};
     if (workers.empty()) return "nobody";
-    const pid_t pid = workers[static_cast<std::size_t>(
-        Pick(static_cast<int>(workers.size())))];
+    const pid_t pid = dice_.PickOf(workers);
     ::kill(pid, signo);
     return std::to_string(pid);
   }
 
-  std::mt19937 random_;
+  Dice dice_;
   Hosts hosts_;
   Program job_;
   std::string done_;
 };
 
-std::uint32_t Seed() {
-  const char* given = std::getenv("HVD_SEED");
-  return given != nullptr ? static_cast<std::uint32_t>(std::stoul(given))
-                          : std::random_device{}();
-}
-
 }  // namespace
 
 TEST_CASE("an elastic job survives whatever happens to it", "[e2e]") {
-  const std::uint32_t seed = Seed();
+  const std::uint32_t seed = ChaosSeed();
   const ScopedMark mark;
   Chaos chaos(seed, mark);
   chaos.Stir(Events());
   CAPTURE(seed, chaos.done());
   REQUIRE(chaos.running());
   const std::size_t memory = PeakMemoryKb(chaos.pid());
-  const ProgramResult result = chaos.Finish();
-  INFO(result.err);
-  CHECK(result.status.success());
-  CHECK(Contains(result.out, "step=" + std::to_string(Steps()) + ' '));
-  CHECK_FALSE(Contains(result.err, "must be"));  // ring's word for a wrong sum
-  CHECK(memory < 96'000);                        // a sanitizer's part included
-  CHECK(NoneLeft(mark.text(), 3s));
+  CheckSurvived(chaos.Finish(), std::to_string(Steps()), mark);
+  CHECK(memory < 96'000);  // a sanitizer's part included
 }
 
 }  // namespace hvd::testing

@@ -1,7 +1,6 @@
 // Every operation, with every type, in every layout of ranks and hosts.
 #include <array>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -10,6 +9,7 @@
 
 #include "tests/collectives/reference.h"
 #include "tests/collectives/ring_world.h"
+#include "tests/support/chance.h"
 
 namespace hvd {
 namespace {
@@ -270,8 +270,7 @@ std::string CheckAllTypes(Communicator& c) {
 // At which sizes of the world every type is tried; one is at the others.
 bool HasAllTypes(int size) {
 #ifdef HVD_SMALL_GRID
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
-  if (std::getenv("HVD_SOAK") == nullptr) return size == 3;
+  if (!InSoak()) return size == 3;
 #endif
   return size == 2 || size == 3 || size == 5;
 }

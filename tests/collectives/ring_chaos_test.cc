@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/collectives/ring_world.h"
+#include "tests/support/chance.h"
 
 namespace hvd {
 namespace {
@@ -22,13 +23,8 @@ constexpr std::array kTransports{Transport::kShared, Transport::kTcp,
 
 using Seed = std::mt19937::result_type;
 
-Seed ChooseSeed() {
-  const char* const given = std::getenv("HVD_SEED");
-  return given != nullptr ? std::stoul(given) : std::random_device{}();
-}
-
 // For each kind of world; HVD_SOAK asks for 200 in all.
-int Rounds() { return std::getenv("HVD_SOAK") != nullptr ? 40 : 4; }
+int Rounds() { return InSoak() ? 40 : 4; }
 
 // The operations of a world, the same on all ranks: their kind and length are
 // drawn from one seed. Elements are such that each result can be foretold.

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "tests/driver/elastic_model.h"
+#include "tests/support/chance.h"
 
 using namespace std::chrono_literals;
 
@@ -249,18 +250,6 @@ std::vector<SeededFault> SeededFaults() {
   };
 }
 
-bool InSoak() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-  return std::getenv("HVD_SOAK") != nullptr;
-}
-
-std::uint32_t Seed() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-  const char* given = std::getenv("HVD_SEED");
-  return given != nullptr ? static_cast<std::uint32_t>(std::stoul(given))
-                          : std::random_device{}();
-}
-
 }  // namespace
 
 TEST_CASE("no interleaving of joins, losses and host changes stalls a job",
@@ -276,7 +265,7 @@ TEST_CASE("no interleaving of joins, losses and host changes stalls a job",
 }
 
 TEST_CASE("no random walk of an elastic job breaks a rule", "[driver][unit]") {
-  const std::uint32_t seed = Seed();
+  const std::uint32_t seed = ChooseSeed();
   const std::uint32_t walks = InSoak() ? 100'000 : HVD_RANDOM_WALKS;
   for (const Job& job : Jobs()) {
     for (std::uint32_t i = 0; i < walks; ++i) {

@@ -11,6 +11,7 @@
 
 #include "driver/elastic_driver.h"
 #include "driver/explain.h"
+#include "tests/support/chance.h"
 
 using namespace std::chrono_literals;
 
@@ -247,18 +248,11 @@ class Walk {
   ElasticDriver driver_;
 };
 
-std::uint32_t Seed() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-  const char* given = std::getenv("HVD_SEED");
-  return given != nullptr ? static_cast<std::uint32_t>(std::stoul(given))
-                          : std::random_device{}();
-}
-
 }  // namespace
 
 TEST_CASE("ElasticDriver keeps its invariants on every random walk",
           "[driver][unit]") {
-  const std::uint32_t seed = Seed();
+  const std::uint32_t seed = testing::ChooseSeed();
   for (std::uint32_t i = 0; i < 3000; ++i) {
     CAPTURE(seed + i);  // HVD_SEED=<that> runs it first
     Walk walk(seed + i);

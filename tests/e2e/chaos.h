@@ -1,26 +1,15 @@
 // What may happen to an elastic job, at random: the dice, and how it must end.
-//
-// HVD_SEED=<number> throws them again as a failed test did; HVD_SOAK makes more
-// of it happen.
 #pragma once
 
 #include <catch2/catch.hpp>
 #include <chrono>
-#include <cstdlib>
 #include <random>
 #include <string>
 
 #include "tests/e2e/hvdrun.h"
+#include "tests/support/chance.h"
 
 namespace hvd::testing {
-
-inline bool InSoak() { return std::getenv("HVD_SOAK") != nullptr; }
-
-inline std::uint32_t ChaosSeed() {
-  const char* given = std::getenv("HVD_SEED");
-  return given != nullptr ? static_cast<std::uint32_t>(std::stoul(given))
-                          : std::random_device{}();
-}
 
 class Dice {
  public:

@@ -166,7 +166,7 @@ class Chaos {
 
 TEST_CASE("An elastic job survives whatever happens to its hosts",
           "[testbed]") {
-  const std::uint32_t seed = ChaosSeed();
+  const std::uint32_t seed = ChooseSeed();
   const ScopedMark mark;
   Chaos chaos(seed, mark);
   chaos.Stir(Events());

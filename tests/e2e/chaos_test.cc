@@ -142,7 +142,7 @@ class Chaos {
 }  // namespace
 
 TEST_CASE("an elastic job survives whatever happens to it", "[e2e]") {
-  const std::uint32_t seed = ChaosSeed();
+  const std::uint32_t seed = ChooseSeed();
   const ScopedMark mark;
   Chaos chaos(seed, mark);
   chaos.Stir(Events());

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/chance.h"
 #include "tests/support/program.h"
 #include "tests/worker/job.h"
 
@@ -22,11 +23,6 @@ constexpr std::uint64_t kLastEpoch = 8;
 constexpr const char* kScene = "train8";  // until that epoch has made steps
 
 using Seed = std::mt19937::result_type;
-
-Seed ChooseSeed() {
-  const char* const given = std::getenv("HVD_SEED");
-  return given != nullptr ? std::stoul(given) : std::random_device{}();
-}
 
 // One job, to which things happen.
 class Race {
@@ -130,7 +126,7 @@ TEST_CASE("Worlds that chase each other end in one that trains together",
           "[worker]") {
   const Seed seed = ChooseSeed();
   std::mt19937 seeds(seed);
-  const int rounds = std::getenv("HVD_SOAK") != nullptr ? 50 : 4;
+  const int rounds = InSoak() ? 50 : 4;
   for (int round = 0; round < rounds; ++round) {
     Race race(seeds());
     race.Run();
